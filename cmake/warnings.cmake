@@ -1,0 +1,15 @@
+set(ASSAY_WARNINGS -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
+  -Wconversion -Wpointer-arith -Wwrite-strings -Wundef -Wformat=2 -Wcast-align=strict
+  -Wimplicit-fallthrough)
+if(CMAKE_C_COMPILER_ID STREQUAL Clang)
+  list(REMOVE_ITEM ASSAY_WARNINGS -Wcast-align=strict)
+  list(APPEND ASSAY_WARNINGS -Wno-gnu-statement-expression)
+endif()
+if(ASSAY_WERROR)
+  list(APPEND ASSAY_WARNINGS -Werror)
+endif()
+if(ASSAY_SANITIZE)
+  add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=undefined)
+  add_link_options(-fsanitize=address,undefined)
+endif()
+add_compile_definitions(_GNU_SOURCE _FILE_OFFSET_BITS=64)
