@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static void error_fill(struct error *error, enum status status, int os_errno, uint64_t offset,
-		       const char *format, va_list args)
+static void PRINTF_LIKE(5, 0) error_fill(struct error *error, enum status status, int os_errno,
+					 uint64_t offset, const char *format, va_list args)
 {
 	error->status = status;
 	error->os_errno = os_errno;
