@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/sys.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -97,6 +98,12 @@ static int real_fchownat(void *state, int dir_fd, const char *path, uid_t uid, g
 	return OR_ERRNO(fchownat(dir_fd, path, uid, gid, flags));
 }
 
+static ssize_t real_getdents(void *state, int fd, void *buffer, size_t size)
+{
+	(void)state;
+	return OR_ERRNO(getdents64(fd, buffer, size));
+}
+
 static void *real_mmap(void *state, void *address, size_t size, int prot, int flags, int fd,
 		       off_t offset)
 {
@@ -170,6 +177,7 @@ const struct sys *sys_real(void)
 		.unlinkat = real_unlinkat,
 		.renameat = real_renameat,
 		.fchownat = real_fchownat,
+		.getdents = real_getdents,
 		.mmap = real_mmap,
 		.munmap = real_munmap,
 		.page_size = real_page_size,

@@ -42,6 +42,7 @@ struct sys {
 	int (*renameat)(void *state, int old_dir, const char *old_path, int new_dir,
 			const char *new_path);
 	int (*fchownat)(void *state, int dir_fd, const char *path, uid_t uid, gid_t gid, int flags);
+	ssize_t (*getdents)(void *state, int fd, void *buffer, size_t size); /* getdents64(2) */
 
 	/* memory */
 	void *(*mmap)(void *state, void *address, size_t size, int prot, int flags, int fd,
