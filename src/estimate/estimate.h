@@ -49,10 +49,19 @@ struct estimate_row {
 	uint64_t samples;
 	struct estimate_interval recording; /* this recording: measurement error only */
 	struct estimate_interval workload;  /* this workload: measurement and change */
+	/* Variances of the share. The workload part is signed, so that averages over recordings stay
+	 * unbiased: not above 0 means "none seen, at most variance_workload_hi of the variance". The
+	 * range is rough and is NAN when epochs repeat each other (`serial`: then the workload part is
+	 * "at least" what is given). All four are NAN with one clock, where the two cannot be told
+	 * apart, and when too few samples give no interval at all. */
 	double variance_measurement;
-	double variance_workload;    /* signed; see variance_workload_hi */
-	double variance_workload_hi; /* upper end of the workload part's share of the variance */
-	double effective_samples, effective_samples_workload;
+	double variance_workload;
+	double variance_workload_lo; /* the workload part's share of the variance of one epoch ... */
+	double variance_workload_hi;                          /* ... lies between these */
+	double effective_samples, effective_samples_workload; /* never above the plain number */
+	bool serial;    /* this function's epochs repeat each other */
+	double changes; /* when serial: about so often did it change while watched, else NAN */
+	double epochs_needed; /* when serial and unsupported: record at least so many epochs, else NAN */
 };
 
 enum estimate_weighting { ESTIMATE_WEIGHT_AUTO, ESTIMATE_WEIGHT_ONE, ESTIMATE_WEIGHT_PERIOD };
@@ -69,10 +78,27 @@ struct estimate_shares {
 	bool serial;          /* serial correlation between epochs was detected */
 	double design_effect; /* pooled, section 2 */
 	uint64_t samples;
-	const char *too_few; /* why no interval is given at all, NULL when they are */
+	const char *too_few;           /* why no interval is given at all, NULL when they are */
+	double design_effect_workload; /* pooled over epochs, section 3 */
+	double correlation;            /* pooled lag-1 correlation of epochs, section 3 */
+	size_t n_epochs, n_clocks;     /* those that have samples */
+	bool one_clock; /* measurement error is bounded by the change between epochs, not measured */
+	/* What the intervals take for granted beyond the formulas, NULL when nothing: to be printed with
+	 * them. */
+	const char *assumes;
 };
 
-/* Sections 1-4 and 10 of docs/estimates.md. Owns its rows: estimate_shares_release. */
+/* Below these no interval is given. */
+#define ESTIMATE_SAMPLES_MIN         30
+#define ESTIMATE_EPOCHS_MIN          5
+#define ESTIMATE_EPOCHS_MIN_WORKLOAD 10
+
+/* Sections 1-4 and 10 of docs/estimates.md. `options` NULL: 95 %, automatic weighting. Owns its rows:
+ * estimate_shares_release. Fails on a table that contradicts itself, on one beyond the limits of
+ * evidence.h, and without memory; never for lack of samples, which is a result (`too_few`).
+ *
+ * A row without samples has share 0, the interval [0, 3.0 max(1, design effect)/N], which is one-sided,
+ * and is meant for functions that the user named. */
 MUST_CHECK enum status estimate_shares(struct estimate_shares *shares,
 				       const struct estimate_table *table,
 				       const struct estimate_options *options, struct error *error);

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "estimate/effect.h"
+
+/* A share nearer to 1 is 1 plus rounding: it has no variance to compare with. */
+#define SHARE_WHOLE 1e-9
+
+void effect_pool_add(struct effect_pool *pool, double share, double variance, double samples)
+{
+	if (!(share > 0) || share > 1 - SHARE_WHOLE)
+		return;
+	pool->observed += variance / share;
+	pool->binomial += (1 - share) / samples;
+}
+
+double effect_pool_value(const struct effect_pool *pool)
+{
+	return pool->binomial > 0 ? pool->observed / pool->binomial : 1;
+}
+
+double effect_own(double share, double variance, double samples)
+{
+	const double binomial = share * (1 - share) / samples;
+
+	return share > 0 && share < 1 - SHARE_WHOLE ? variance / binomial : 1;
+}
+
+double effect_moderate(double own, double pooled, double f)
+{
+	return (EFFECT_PRIOR_DF * pooled + f * own) / (EFFECT_PRIOR_DF + f);
+}
