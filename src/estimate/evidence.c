@@ -174,8 +174,9 @@ double evidence_deviations(const struct evidence *evidence, size_t s, double *co
 		if (!count->count)
 			continue;
 		z[evidence->place[count->cell]] = x / evidence->total;
-		share += x / evidence->total;
+		share += x;
 	}
+	share /= evidence->total;
 	for (size_t e = 0; e < evidence->n_epochs; e++) {
 		double sum = 0;
 
