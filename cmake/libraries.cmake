@@ -4,6 +4,7 @@
 #   libiberty         C++ and Rust names
 #   jansson           JSON
 #   zstd, zlib        compressed records, compressed perf.data
+#   liblzma           compressed symbol tables inside stripped programs (.gnu_debugdata)
 #   GSL               quantiles of t, chi-squared and F
 #   libpfm4           vendors' event names
 find_package(PkgConfig REQUIRED)
@@ -12,12 +13,14 @@ pkg_check_modules(DEBUGINFOD REQUIRED IMPORTED_TARGET libdebuginfod)
 pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
 pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(ZLIB REQUIRED IMPORTED_TARGET zlib)
+pkg_check_modules(LZMA REQUIRED IMPORTED_TARGET liblzma)
 pkg_check_modules(GSL REQUIRED IMPORTED_TARGET gsl)
 find_library(PFM_LIBRARY pfm REQUIRED)
 find_library(IBERTY_LIBRARY iberty REQUIRED)
 
 set(assay_bundle_libraries PkgConfig::JANSSON PkgConfig::ZSTD PkgConfig::ZLIB)
 set(assay_record_libraries ${PFM_LIBRARY} PkgConfig::ELFUTILS)
-set(assay_symbolize_libraries PkgConfig::ELFUTILS PkgConfig::DEBUGINFOD ${IBERTY_LIBRARY})
+set(assay_symbolize_libraries PkgConfig::ELFUTILS PkgConfig::DEBUGINFOD ${IBERTY_LIBRARY}
+  PkgConfig::LZMA PkgConfig::ZLIB)
 set(assay_estimate_libraries PkgConfig::GSL m)
 set(assay_report_libraries PkgConfig::JANSSON m)

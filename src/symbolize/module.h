@@ -54,6 +54,8 @@ struct function {
 	uint32_t n_aliases;          /* other symbols at the same start */
 	uint32_t parent; /* of a split part (.cold, .part): index of its function, else own */
 	bool from_fde, from_symbol, size_was_zero, global;
+	bool ifunc; /* the code is a resolver that picks an implementation, not the function itself */
+	bool stub; /* a PLT stub, called name@plt */
 };
 
 /* What identifies the file that was mapped, as far as the recording knows. */
@@ -62,7 +64,7 @@ struct module_identity {
 	const char *copy;        /* kept copy inside the bundle (absolute path), NULL if none */
 	const uint8_t *build_id; /* NULL: unknown */
 	size_t build_id_size;
-	uint64_t device, inode;  /* inode 0: unknown */
+	uint64_t device, inode;  /* makedev() and st_ino; inode 0: unknown */
 	uint64_t mtime_ns, size; /* 0: unknown */
 	bool foreign;            /* recorded on another machine: paths here prove nothing */
 };
@@ -76,11 +78,19 @@ enum symbol_miss module_miss(const struct module *module); /* SYMBOL_OK: usable 
 /* What would mend a miss, in words ("install libc6-dbg", "kernel.kptr_restrict"), NULL if nothing. */
 const char *module_remedy(const struct module *module);
 
+/* True when the recording kept nothing (build-id, inode, copy) that could prove the file at the path to be
+ * the one that was mapped: its names are used, and the report should say so. */
+bool module_unverified(const struct module *module);
+
 /* The model, sorted by start. Built at first use and cached; NULL when unusable. */
 const struct function *module_functions(struct module *module, size_t *n);
 
 /* The function whose [start, end) holds the address, or NULL: never merely the nearest one. */
 const struct function *module_function_at(struct module *module, struct elf_vaddr address);
+
+/* The function that a split piece (.cold, .part) belongs to; the function itself when it is none. */
+const struct function *module_function_parent(struct module *module,
+					      const struct function *function);
 
 /* File offset to the object's own address, through the PT_LOAD segments (p_vaddr != p_offset is
  * ordinary); false when no executable segment holds the offset. */

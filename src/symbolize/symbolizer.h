@@ -15,8 +15,10 @@ struct symbolizer_options {
 	const char *symfs;         /* look for files below this directory first, NULL: none */
 	const char *kallsyms_path; /* NULL: /proc/kallsyms */
 	const char *vmlinux;       /* NULL: none */
-	const char *map_dir; /* perf-PID.map files: the bundle's maps/, then /tmp; NULL: /tmp */
-	bool inlines;        /* expand inlined frames */
+	const char *map_dir;    /* perf-PID.map files: the bundle's maps/, then /tmp; NULL: /tmp */
+	const char *debug_dir;  /* separate debug files, NULL: /usr/lib/debug */
+	const char *perf_cache; /* perf's build-id cache (~/.debug), NULL: none */
+	bool inlines;           /* expand inlined frames */
 	bool demangle;
 };
 

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "symbolize/module.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbolize/minidebug.h"
+#include "symbolize/plt.h"
+#include "symbolize/symbolizer_state.h"
+
+static bool text_copy(const char **to, const char *from)
+{
+	*to = from ? strdup(from) : NULL;
+	return *to || !from;
+}
+
+/* The file's own name. A path that ends in a slash, or a pseudo path such as "[vdso]", is its name. */
+static const char *name_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+struct module *module_new(struct symbolizer *symbolizer, enum module_kind kind,
+			  const struct module_identity *identity)
+{
+	struct module *module = calloc(1, sizeof(*module));
+	uint8_t *build_id = NULL;
+
+	if (!module)
+		return NULL;
+	module->kind = kind;
+	module->symbolizer = symbolizer;
+	module->identity = *identity;
+	module->identity.copy = NULL;
+	module->identity.build_id = NULL;
+	if (!text_copy(&module->identity.path, identity->path ? identity->path : "") ||
+	    !text_copy(&module->identity.copy, identity->copy))
+		goto no_memory;
+	if (identity->build_id && identity->build_id_size) {
+		build_id = malloc(identity->build_id_size);
+		if (!build_id)
+			goto no_memory;
+		memcpy(build_id, identity->build_id, identity->build_id_size);
+		module->identity.build_id = build_id;
+	} else {
+		module->identity.build_id_size = 0;
+	}
+	module->name = name_of(module->identity.path);
+	return module;
+no_memory:
+	module_free(module);
+	return NULL;
+}
+
+void module_free(struct module *module)
+{
+	if (!module)
+		return;
+	function_model_release(&module->model);
+	symbol_table_release(&module->symbols);
+	elf_file_release(&module->mini);
+	elf_file_release(&module->debug);
+	elf_file_release(&module->file);
+	free(module->remedy);
+	free((char *)module->identity.path);
+	free((char *)module->identity.copy);
+	free((uint8_t *)module->identity.build_id);
+	free(module);
+}
+
+/* Mappings that are backed by no file: their code has a name only through a perf map. */
+static bool path_is_anonymous(const char *path)
+{
+	return !path[0] || !strcmp(path, "//anon") || path[0] == '[' ||
+	       !strncmp(path, "anon_inode:", 11) || !strcmp(path, "/dev/zero") ||
+	       !strncmp(path, "/SYSV", 5);
+}
+
+static enum symbol_miss file_open(struct module *module)
+{
+	struct symbolizer *symbolizer = module->symbolizer;
+	const struct module_identity *identity = &module->identity;
+
+	if (!identity->copy && path_is_anonymous(identity->path))
+		return SYMBOL_ANONYMOUS;
+	return debug_search_object(&symbolizer->search, identity, &module->file,
+				   &module->unverified);
+}
+
+enum symbol_miss module_open(struct module *module)
+{
+	if (module->opened)
+		return module->miss;
+	module->opened = true;
+	switch (module->kind) {
+	case MODULE_FILE: module->miss = file_open(module); break;
+	default: module->miss = SYMBOL_FILE_MISSING; break;
+	}
+	return module->miss;
+}
+
+/* Tables are read from the fullest to the poorest; the same name twice does no harm. */
+static bool symbols_read(struct module *module)
+{
+	struct symbol_table *table = &module->symbols;
+	size_t n_debug = 0, n_own = 0, n_mini = 0, n_dynamic;
+
+	if (debug_search_debug(&module->symbolizer->search, &module->file, &module->debug) &&
+	    !symbol_table_read(table, &module->debug, SHT_SYMTAB, &n_debug))
+		return false;
+	if (!n_debug && !symbol_table_read(table, &module->file, SHT_SYMTAB, &n_own))
+		return false;
+	module->has_symtab = n_debug || n_own;
+	if (!module->has_symtab && minidebug_open(&module->mini, &module->file) == SYMBOL_OK &&
+	    !symbol_table_read(table, &module->mini, SHT_SYMTAB, &n_mini))
+		return false;
+	return symbol_table_read(table, &module->file, SHT_DYNSYM, &n_dynamic) &&
+	       plt_read(table, &module->file);
+}
+
+static bool elf_model_build(struct module *module)
+{
+	struct fde_table fdes = { 0 };
+	bool good;
+
+	good = symbols_read(module) &&
+	       fde_table_read(&fdes, &module->file, module->debug.elf ? &module->debug : NULL) &&
+	       function_model_build(&module->model, &module->symbols, &fdes);
+	module->symbols_damaged = module->symbols.damaged;
+	fde_table_release(&fdes);
+	/* The model points at the names, not at the array. */
+	free(module->symbols.symbols);
+	module->symbols.symbols = NULL;
+	module->symbols.n = module->symbols.capacity = 0;
+	return good;
+}
+
+const struct function_model *module_model(struct module *module)
+{
+	if (module_open(module) != SYMBOL_OK)
+		return NULL;
+	if (!module->modelled) {
+		module->modelled = true;
+		if (module->kind == MODULE_FILE || module->kind == MODULE_VDSO)
+			module->memory_short = !elf_model_build(module);
+	}
+	return module->memory_short ? NULL : &module->model;
+}
+
+const char *module_function_name(struct module *module, struct function *function)
+{
+	char text[64 + 4096];
+
+	if (function->name)
+		return function->name;
+	if (function->symbol) {
+		function->name = symbolizer_name(module->symbolizer, function->symbol);
+	} else {
+		snprintf(text, sizeof(text), "%.4096s+%#" PRIx64, module->name,
+			 function->start.value);
+		function->name = symbolizer_string(module->symbolizer, text);
+	}
+	return function->name;
+}
+
+const char *module_name(const struct module *module)
+{
+	return module->name;
+}
+
+const char *module_path(const struct module *module)
+{
+	return module->identity.path;
+}
+
+enum symbol_miss module_miss(const struct module *module)
+{
+	return module_open((struct module *)module);
+}
+
+bool module_unverified(const struct module *module)
+{
+	module_open((struct module *)module);
+	return module->unverified;
+}
+
+const struct function *module_functions(struct module *module, size_t *n)
+{
+	const struct function_model *model = module_model(module);
+
+	*n = 0;
+	if (!model)
+		return NULL;
+	for (size_t i = 0; i < model->n; i++)
+		module_function_name(module, &model->functions[i]);
+	*n = model->n;
+	return model->functions;
+}
+
+const struct function *module_function_at(struct module *module, struct elf_vaddr address)
+{
+	const struct function_model *model = module_model(module);
+	const uint32_t index = model ? function_model_at(model, address.value) : FUNCTION_NONE;
+
+	if (index == FUNCTION_NONE)
+		return NULL;
+	module_function_name(module, &model->functions[index]);
+	return &model->functions[index];
+}
+
+const struct function *module_function_parent(struct module *module,
+					      const struct function *function)
+{
+	const struct function_model *model = module_model(module);
+	struct function *parent;
+
+	if (!model || function->parent >= model->n)
+		return function;
+	parent = &model->functions[function->parent];
+	module_function_name(module, parent);
+	return parent;
+}
+
+/* Segments of one file can share a page of it, so the exact segment is preferred; the rest of its first
+ * and last page is mapped with it. */
+bool module_vaddr(struct module *module, struct file_offset offset, struct elf_vaddr *address)
+{
+	const uint64_t page_mask = 0xffff;
+	const struct elf_segment *near = NULL;
+
+	if (module->kind == MODULE_KERNEL || module->kind == MODULE_PERF_MAP) {
+		address->value = offset.value;
+		return true;
+	}
+	if (module_open(module) != SYMBOL_OK)
+		return false;
+	for (size_t i = 0; i < module->file.n_segments; i++) {
+		const struct elf_segment *segment = &module->file.segments[i];
+
+		if (!segment->executable || !segment->file_size)
+			continue;
+		if (offset.value >= segment->offset &&
+		    offset.value - segment->offset < segment->file_size) {
+			near = segment;
+			break;
+		}
+		if (!near && offset.value >= (segment->offset & ~page_mask) &&
+		    offset.value <= ((segment->offset + segment->file_size) | page_mask))
+			near = segment;
+	}
+	if (!near)
+		return false;
+	address->value = offset.value - near->offset + near->vaddr;
+	return true;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What a module consists of, for the files of this folder.
+ *
+ * A module goes through three lazy steps, each done once: opened (the right file found, or a miss),
+ * modelled (symbols and FDEs read), informed (DWARF opened, when inlines and lines are wanted).
+ */
+#ifndef ASSAY_SYMBOLIZE_MODULE_STATE_H
+#define ASSAY_SYMBOLIZE_MODULE_STATE_H
+
+#include "symbolize/debug_search.h"
+#include "symbolize/function_model.h"
+#include "symbolize/symbolizer.h"
+
+enum module_kind {
+	MODULE_FILE,
+	MODULE_VDSO,
+	MODULE_KERNEL,
+	MODULE_PERF_MAP,
+};
+
+struct module {
+	enum module_kind kind;
+	struct symbolizer *symbolizer;
+	struct module_identity identity; /* owns what it points at */
+	const char *name;                /* into identity.path */
+	uint32_t pid;                    /* of a perf map */
+
+	bool opened, modelled, unverified;
+	bool memory_short; /* the model is missing only because memory ran out */
+	enum symbol_miss miss;
+	char *remedy; /* made when asked for */
+
+	struct elf_file file;  /* the object; elf == NULL when there is none */
+	struct elf_file debug; /* its separate debug file; elf == NULL when there is none */
+	struct elf_file mini;  /* what .gnu_debugdata held */
+	bool has_symtab;       /* full names, not just exported ones */
+	bool symbols_damaged;
+
+	struct symbol_table symbols; /* owns made-up names; its array is dropped after the build */
+	struct function_model model;
+};
+
+struct module *module_new(struct symbolizer *symbolizer, enum module_kind kind,
+			  const struct module_identity *identity);
+void module_free(struct module *module);
+
+/* Finds and opens the module's file. SYMBOL_OK or the module's miss. */
+enum symbol_miss module_open(struct module *module);
+
+/* The model, or NULL. Names are filled in one by one, see module_function_name. */
+const struct function_model *module_model(struct module *module);
+
+/* Fills and gives the shown name of a function; never NULL. */
+const char *module_function_name(struct module *module, struct function *function);
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a symbolizer consists of, for the files of this folder. */
+#ifndef ASSAY_SYMBOLIZE_SYMBOLIZER_STATE_H
+#define ASSAY_SYMBOLIZE_SYMBOLIZER_STATE_H
+
+#include "base/strings.h"
+#include "symbolize/module_state.h"
+
+struct symbolizer {
+	const struct sys *sys;
+	struct symbolizer_options options; /* owns its strings */
+	struct debug_search search;
+	struct strings strings; /* every name and path that a frame shows */
+
+	struct module **modules;
+	size_t n_modules, modules_capacity;
+	uint32_t *slots; /* open addressing by identity, index + 1 */
+	size_t n_slots;
+};
+
+/* The string, interned; "" when memory is short. */
+const char *symbolizer_string(struct symbolizer *symbolizer, const char *text);
+
+/* The readable form of a symbol, interned. */
+const char *symbolizer_name(struct symbolizer *symbolizer, const char *symbol);
+
+#endif
