@@ -300,9 +300,14 @@ static void shares_fill(struct estimate_shares *shares, struct share_context *co
 	shares->design_effect = context->pooled;
 	shares->design_effect_workload = context->pooled_workload;
 	shares->correlation = context->rho;
-	shares->serial =
-		!shares->too_few &&
-		serial_detect(context->rho, context->rho, context->evidence.n_epochs).detected;
+	if (!shares->too_few) {
+		const struct serial serial =
+			serial_detect(context->rho, context->rho, context->evidence.n_epochs);
+
+		shares->serial = serial.detected;
+		shares->workload_unsupported =
+			!serial_supported(&serial, context->evidence.n_epochs);
+	}
 	if (!table->randomised)
 		shares->assumes = assumes_no_lock;
 	else if (one_clock)
