@@ -7,6 +7,7 @@
 #   liblzma           compressed symbol tables inside stripped programs (.gnu_debugdata)
 #   GSL               quantiles of t, chi-squared and F
 #   libpfm4           vendors' event names
+#   Zydis             x86 instructions
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(ELFUTILS REQUIRED IMPORTED_TARGET libdw libelf)
 pkg_check_modules(DEBUGINFOD REQUIRED IMPORTED_TARGET libdebuginfod)
@@ -17,10 +18,12 @@ pkg_check_modules(LZMA REQUIRED IMPORTED_TARGET liblzma)
 pkg_check_modules(GSL REQUIRED IMPORTED_TARGET gsl)
 find_library(PFM_LIBRARY pfm REQUIRED)
 find_library(IBERTY_LIBRARY iberty REQUIRED)
+find_library(ZYDIS_LIBRARY Zydis REQUIRED)
 
 set(assay_bundle_libraries PkgConfig::JANSSON PkgConfig::ZSTD PkgConfig::ZLIB)
 set(assay_record_libraries ${PFM_LIBRARY} PkgConfig::ELFUTILS)
 set(assay_symbolize_libraries PkgConfig::ELFUTILS PkgConfig::DEBUGINFOD ${IBERTY_LIBRARY}
   PkgConfig::LZMA PkgConfig::ZLIB)
 set(assay_estimate_libraries PkgConfig::GSL m)
+set(assay_diagnose_libraries ${ZYDIS_LIBRARY} m)
 set(assay_report_libraries PkgConfig::JANSSON m)
