@@ -1,0 +1,45 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Records and reports real hardware events in the emulated machine, with every schedule, and prints
+# TAP. Hardware: one instruction is one cycle and one nanosecond, so the shares of the loop are the same
+# by each event.
+n=0 failed=0
+
+claim() { # OUTCOME(0 is good) TEXT
+	n=$((n + 1))
+	if [ "$1" = 0 ]; then
+		echo "ok $n - $2"
+	else
+		failed=$((failed + 1))
+		echo "not ok $n - $2"
+	fi
+}
+
+for event in cycles:u instructions:u; do
+	for schedule in fixed prime freq jitter exp mixed; do
+		name="$event with $schedule"
+		assay record -q -o b.assay -e "$event" -F 1000 --schedule "$schedule" --seed 7 \
+			-- /work/loop 1.5 >record.out 2>&1
+		claim $? "$name: record ends as the program did"
+		sed 's/^/# record: /' record.out
+
+		/work/intervals b.assay >intervals.out
+		sed -n 's/^#/# intervals:/p' intervals.out
+		for i in 1 2 3; do
+			grep -q "^ok $i " intervals.out
+			claim $? "$name: $(sed -n "s/^.*ok $i - //p" intervals.out)"
+		done
+
+		assay report --json b.assay >report.json 2>report.err
+		claim $? "$name: report succeeds"
+		sed 's/^/# report: /' report.err
+		# 1200 of 2000 counted instructions and about 20 of main and the system call
+		/work/share report.json loop_long 0.594
+		claim $? "$name: the interval of loop_long holds its true share"
+		/work/share report.json loop_short 0.396
+		claim $? "$name: the interval of loop_short holds its true share"
+		rm -rf b.assay b.assay.old
+	done
+done
+echo "1..$n"
+exit $((failed > 0))
