@@ -62,10 +62,13 @@ struct perfdata_sample {
 	const void *raw;
 	uint32_t raw_size;
 	uint32_t n_branches;
+	const uint64_t
+		*branches; /* n_branches times from, to, flags (flags in the file's bit order) */
 	uint64_t user_regs_abi, user_regs_mask; /* abi 0: none */
 	const uint64_t *user_regs;              /* popcount(mask) values, lowest register first */
 	const void *user_stack;
 	uint64_t user_stack_size, user_stack_dumped; /* room in the record; bytes really dumped */
+	uint64_t cgroup, data_page_size, code_page_size;
 };
 
 struct perfdata_mmap {
@@ -146,27 +149,42 @@ struct perfdata_header {
 	uint32_t n_cpus;
 	const struct perfdata_build_id *build_ids;
 	size_t n_build_ids;
-	int clock_id; /* -1 unless CLOCKID or the attr says */
+	int clock_id; /* -1 unless CLOCK_DATA or an attribute says */
+	const char *cpu_id;
+	uint64_t total_memory_kib;
+	uint64_t first_sample_ns, last_sample_ns; /* SAMPLE_TIME; 0 when absent */
+	bool counters;                            /* `perf stat record`: counts, no samples */
+	bool directory;                           /* one file of a recording that is a directory */
 };
 
 /* What was wrong or missing in the file. */
+enum perfdata_note_kind {
+	PERFDATA_NOTE_UNFINISHED,   /* recorder did not close the file */
+	PERFDATA_NOTE_TRUNCATED,    /* a record or section is cut by the end of the file */
+	PERFDATA_NOTE_DAMAGED,      /* bytes contradict the format; reading stopped here */
+	PERFDATA_NOTE_SKIPPED,      /* one record or feature was dropped, reading went on */
+	PERFDATA_NOTE_UNKNOWN_TYPE, /* record types that this version does not know */
+	PERFDATA_NOTE_UNKNOWN_ID,   /* samples whose event id is in no attribute */
+	PERFDATA_NOTE_MENDED,       /* a field was cut to what can be true, its record was kept */
+	PERFDATA_NOTE_ELSEWHERE,    /* the samples are in other files of the recording */
+};
+
 struct perfdata_note {
-	enum {
-		PERFDATA_NOTE_UNFINISHED,   /* recorder did not close the file */
-		PERFDATA_NOTE_TRUNCATED,    /* a record or section is cut by the end of the file */
-		PERFDATA_NOTE_DAMAGED,      /* bytes contradict the format; reading stopped here */
-		PERFDATA_NOTE_SKIPPED,      /* one record or feature was dropped, reading went on */
-		PERFDATA_NOTE_UNKNOWN_TYPE, /* record types that this version does not know */
-		PERFDATA_NOTE_UNKNOWN_ID,   /* samples whose event id is in no attribute */
-	} kind;
+	enum perfdata_note_kind kind;
 	uint64_t offset, count;
 	uint32_t record_type;
 	char text[256];
 };
 
-/* Opens `path` ("-" is standard input). On failure *reader is NULL. */
+/* Opens `path`: a file, a directory that `perf record --threads` wrote, or "-" for standard input.
+ * On failure *reader is NULL. */
 MUST_CHECK enum status perfdata_reader_open(struct perfdata_reader **reader, const struct sys *sys,
 					    const char *path, struct error *error);
+
+/* The same relative to a directory; `label` names the file in messages. */
+MUST_CHECK enum status perfdata_reader_open_at(struct perfdata_reader **reader,
+					       const struct sys *sys, int dir_fd, const char *name,
+					       const char *label, struct error *error);
 
 /* The same on bytes in memory, which must outlive the reader: for tests and fuzzers. */
 MUST_CHECK enum status perfdata_reader_open_memory(struct perfdata_reader **reader,
@@ -198,6 +216,11 @@ void perfdata_reader_limit(struct perfdata_reader *reader, uint64_t data_bytes);
  * system calls and memory make it fail. */
 MUST_CHECK enum status perfdata_reader_next(struct perfdata_reader *reader,
 					    struct perfdata_record *record, struct error *error);
+
+/* The earliest and the latest time of any SAMPLE record passed so far, delivered or not. False when
+ * there was none with a time. A pass without PERFDATA_WANT_SAMPLES gathers them at little cost. */
+bool perfdata_reader_sample_times(const struct perfdata_reader *reader, uint64_t *first_ns,
+				  uint64_t *last_ns);
 
 /* Back to the first record. Notes are not repeated. */
 MUST_CHECK enum status perfdata_reader_rewind(struct perfdata_reader *reader, struct error *error);

@@ -13,6 +13,7 @@
 #define ASSAY_BUNDLE_PERFDATA_WRITER_H
 
 #include <linux/perf_event.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Decodes the kernel's records that are no samples: mappings, tasks, names, loss, throttling,
+ * switches. Text fields are bounded by their record, minus the identity that ends it.
+ */
+#ifndef ASSAY_BUNDLE_PERFDATA_SIDEBAND_H
+#define ASSAY_BUNDLE_PERFDATA_SIDEBAND_H
+
+#include "bundle/perfdata_layout.h"
+#include "bundle/perfdata_notes.h"
+#include "bundle/perfdata_reader.h"
+#include "bundle/perfdata_stream.h"
+
+/* `text` holds the longest string of a record and its NUL. Fills all of *record. False, with the
+ * reason, when the record is too short for its type. */
+bool perfdata_sideband_decode(struct perfdata_record *record, const struct perfdata_layout *layout,
+			      const struct perfdata_raw *raw, bool swap, char *text,
+			      struct perfdata_notes *notes, const char **why);
+
+#endif
