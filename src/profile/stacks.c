@@ -11,7 +11,6 @@
 void stacks_init(struct stacks *stacks)
 {
 	memset(stacks, 0, sizeof(*stacks));
-	stacks->free_counts = STACKS_END;
 }
 
 void stacks_release(struct stacks *stacks)
@@ -108,6 +107,7 @@ static const uint64_t *chain_copy(struct stacks *stacks, const uint64_t *chain, 
 enum status stacks_add(struct stacks *stacks, const struct stack *stack, uint32_t *index,
 		       struct error *error)
 {
+	static const uint64_t no_chain[1];
 	struct stack key = *stack;
 	struct stacks_slot *slot;
 
@@ -115,6 +115,8 @@ enum status stacks_add(struct stacks *stacks, const struct stack *stack, uint32_
 		key.n_chain = STACKS_MAX_ADDRESSES;
 		key.cut |= STACK_CUT_DEPTH;
 	}
+	if (!key.n_chain)
+		key.chain = no_chain;
 	key.hash = stack_hash(&key);
 	if (!slots_grow(stacks))
 		return no_memory(error);
@@ -136,75 +138,23 @@ enum status stacks_add(struct stacks *stacks, const struct stack *stack, uint32_
 	return STATUS_OK;
 }
 
-static uint32_t count_new(struct stacks *stacks)
-{
-	const uint32_t at = stacks->free_counts;
-
-	if (at != STACKS_END) {
-		stacks->free_counts = stacks->counts[at].next;
-		return at;
-	}
-	if (stacks->n_counts >= STACKS_MAX ||
-	    !array_reserve(&stacks->counts, &stacks->counts_capacity, stacks->n_counts + 1))
-		return STACKS_END;
-	return (uint32_t)stacks->n_counts++;
-}
-
-enum status stacks_count(struct stacks *stacks, uint32_t index, int32_t epoch, uint32_t column,
-			 double weight, struct error *error)
+enum status stacks_count(struct stacks *stacks, uint32_t index, uint32_t cell, double weight,
+			 struct error *error)
 {
 	uint32_t at = stacks->items[index].counts;
 
-	while (at != STACKS_END &&
-	       (stacks->counts[at].epoch != epoch || stacks->counts[at].column != column))
+	while (at != STACKS_END && stacks->counts[at].cell != cell)
 		at = stacks->counts[at].next;
 	if (at == STACKS_END) {
-		at = count_new(stacks);
-		if (at == STACKS_END)
+		if (stacks->n_counts >= STACKS_MAX ||
+		    !array_reserve(&stacks->counts, &stacks->counts_capacity, stacks->n_counts + 1))
 			return no_memory(error);
+		at = (uint32_t)stacks->n_counts++;
 		stacks->counts[at] =
-			(struct stack_count){ stacks->items[index].counts, epoch, column, 0, 0 };
+			(struct stack_count){ stacks->items[index].counts, cell, 0, 0 };
 		stacks->items[index].counts = at;
 	}
 	stacks->counts[at].count++;
 	stacks->counts[at].weight += weight;
 	return STATUS_OK;
-}
-
-/* Moves what `at` counted to the first link of the list that has its cell; true when there is one
- * before `at` itself. */
-static bool count_merge(struct stacks *stacks, uint32_t first, uint32_t at)
-{
-	const struct stack_count *from = &stacks->counts[at];
-
-	for (uint32_t into = first; into != at; into = stacks->counts[into].next) {
-		struct stack_count *count = &stacks->counts[into];
-
-		if (count->epoch == from->epoch && count->column == from->column) {
-			count->count += from->count;
-			count->weight += from->weight;
-			return true;
-		}
-	}
-	return false;
-}
-
-void stacks_fold(struct stacks *stacks, unsigned int times)
-{
-	for (size_t i = 0; times && i < stacks->n; i++) {
-		uint32_t *link = &stacks->items[i].counts;
-
-		while (*link != STACKS_END) {
-			const uint32_t at = *link;
-
-			stacks->counts[at].epoch >>= times < 31 ? times : 31;
-			if (count_merge(stacks, stacks->items[i].counts, at)) {
-				*link = stacks->counts[at].next;
-				stacks->counts[at].next = stacks->free_counts;
-				stacks->free_counts = at;
-			} else {
-				link = &stacks->counts[at].next;
-			}
-		}
-	}
 }

@@ -39,9 +39,8 @@ struct stack {
 };
 
 struct stack_count {
-	uint32_t next;   /* STACKS_END: none */
-	int32_t epoch;   /* as filed (epochs.h) */
-	uint32_t column; /* clock, or n_clocks + canary */
+	uint32_t next; /* STACKS_END: none */
+	uint32_t cell; /* epoch * columns + column, as the caller counts them */
 	uint32_t count;
 	double weight;
 };
@@ -53,7 +52,6 @@ struct stacks {
 	size_t n, capacity;
 	struct stack_count *counts;
 	size_t n_counts, counts_capacity;
-	uint32_t free_counts;
 	struct stacks_slot {
 		uint32_t hash, index; /* index + 1, 0: free */
 	} * slots;
@@ -70,10 +68,7 @@ void stacks_release(struct stacks *stacks);
 MUST_CHECK enum status stacks_add(struct stacks *stacks, const struct stack *stack, uint32_t *index,
 				  struct error *error);
 
-MUST_CHECK enum status stacks_count(struct stacks *stacks, uint32_t index, int32_t epoch,
-				    uint32_t column, double weight, struct error *error);
-
-/* Halves all filed epochs `times` times and merges what falls together. */
-void stacks_fold(struct stacks *stacks, unsigned int times);
+MUST_CHECK enum status stacks_count(struct stacks *stacks, uint32_t index, uint32_t cell,
+				    double weight, struct error *error);
 
 #endif

@@ -181,12 +181,17 @@ static enum status fork_add(struct timeline *timeline, const struct perfdata_rec
 	return record_add(timeline, fork, error);
 }
 
-/* The kernel's own mappings have pid -1; only the identity of the main image is of use. */
+/* The kernel's own mappings have pid -1; of use are the main image's identity and its place, which
+ * differs from boot to boot. perf names the record [kernel.kallsyms]_text (or _stext) and puts that
+ * symbol's address into its page offset. */
 static void kernel_note(struct timeline *timeline, const struct perfdata_mmap *mmap)
 {
-	if (!timeline->kernel_build_id_size && mmap->path && mmap->build_id_size &&
-	    mmap->build_id_size <= sizeof(timeline->kernel_build_id) &&
-	    !strncmp(mmap->path, "[kernel.kallsyms]", 17)) {
+	if (!mmap->path || strncmp(mmap->path, "[kernel.kallsyms]", 17))
+		return;
+	if (!timeline->kernel_start && mmap->path[17] == '_')
+		timeline->kernel_start = mmap->page_offset;
+	if (!timeline->kernel_build_id_size && mmap->build_id_size &&
+	    mmap->build_id_size <= sizeof(timeline->kernel_build_id)) {
 		memcpy(timeline->kernel_build_id, mmap->build_id, mmap->build_id_size);
 		timeline->kernel_build_id_size = mmap->build_id_size;
 	}

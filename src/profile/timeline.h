@@ -62,6 +62,7 @@ struct timeline {
 	size_t n_processes, processes_capacity, n_threads, threads_capacity;
 	struct keytable file_index, process_index, thread_index;
 	uint8_t kernel_build_id[PERFDATA_BUILD_ID_MAX], kernel_build_id_size;
+	uint64_t kernel_start; /* address of _text while recording, 0 when the file does not say */
 };
 
 void timeline_init(struct timeline *timeline);

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "profile/clocks.h"
+
+#include <string.h>
+
+static enum status column_add(struct clocks *clocks, const struct manifest *manifest,
+			      uint32_t clock, struct error *error)
+{
+	const uint32_t column = clocks->n_clocks + clocks->n_canaries;
+
+	clocks->clock_of[column] = clock;
+	for (size_t i = 0; i < manifest->clocks[clock].n_ids; i++)
+		if (!keytable_set(&clocks->columns, manifest->clocks[clock].ids[i], column))
+			return error_set(error, STATUS_NO_MEMORY, "no memory for the clocks");
+	return STATUS_OK;
+}
+
+enum status clocks_init(struct clocks *clocks, const struct manifest *manifest, uint32_t event,
+			struct error *error)
+{
+	const size_t n = manifest && manifest->n_clocks < MANIFEST_MAX_CLOCKS ? manifest->n_clocks
+			 : manifest                                           ? MANIFEST_MAX_CLOCKS
+									      : 0;
+	enum status status = STATUS_OK;
+
+	memset(clocks, 0, sizeof(*clocks));
+	for (uint32_t i = 0; i < n && status == STATUS_OK; i++)
+		if (manifest->clocks[i].event == event && manifest->clocks[i].randomised) {
+			clocks->randomised = true;
+			status = column_add(clocks, manifest, i, error);
+			clocks->n_clocks++;
+		}
+	for (uint32_t i = 0; i < n && status == STATUS_OK; i++)
+		if (manifest->clocks[i].event == event && !manifest->clocks[i].randomised) {
+			status = column_add(clocks, manifest, i, error);
+			if (clocks->randomised)
+				clocks->n_canaries++;
+			else
+				clocks->n_clocks++;
+		}
+	clocks->by_id = clocks->n_clocks > 0;
+	if (!clocks->n_clocks)
+		clocks->n_clocks = 1;
+	if (status != STATUS_OK)
+		clocks_release(clocks);
+	return status;
+}
+
+void clocks_release(struct clocks *clocks)
+{
+	keytable_release(&clocks->columns);
+}
+
+uint32_t clocks_column(const struct clocks *clocks, uint64_t id)
+{
+	return clocks->by_id ? keytable_get(&clocks->columns, id) : 0;
+}
