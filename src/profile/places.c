@@ -154,7 +154,8 @@ static struct module *file_module(struct places *places, uint32_t index)
 }
 
 struct module *places_user_module(struct places *places, uint32_t generation,
-				  struct runtime_address address, struct file_offset *offset)
+				  struct runtime_address address, struct file_offset *offset,
+				  bool *mapped)
 {
 	const struct timeline_mapping *mapping =
 		timeline_mapping_at(places->timeline, generation, address.value);
@@ -162,6 +163,8 @@ struct module *places_user_module(struct places *places, uint32_t generation,
 	const char *path = "";
 
 	offset->value = address.value;
+	if (mapped)
+		*mapped = mapping != NULL;
 	if (mapping) {
 		path = strings_get(&places->timeline->strings,
 				   places->timeline->files[mapping->file].path);
@@ -203,8 +206,8 @@ static void place_resolve(struct places *places, struct place *place)
 	if (place->mode == PLACE_KERNEL) {
 		place->module = kernel_module(places);
 	} else if (place->mode == PLACE_USER) {
-		place->module =
-			places_user_module(places, place->generation, inside, &place->offset);
+		place->module = places_user_module(places, place->generation, inside,
+						   &place->offset, &place->mapped);
 		place->offset.value += place->return_address;
 	}
 }

@@ -33,7 +33,10 @@ struct place {
 	bool return_address;   /* the code called from the instruction before */
 	struct module *module; /* NULL: none */
 	struct file_offset offset;
-	uint32_t rows, n_rows; /* for the table under construction, see rows.h */
+	bool mapped; /* user space: something is known to be mapped there */
+	uint32_t subjects,
+		n_subjects; /* once named, see subjects.h: the place's part of its list */
+	enum symbol_miss miss;
 };
 
 struct places {
@@ -59,8 +62,10 @@ MUST_CHECK enum status places_at(struct places *places, uint32_t generation, enu
 				 struct runtime_address address, bool return_address,
 				 uint32_t *index, struct error *error);
 
-/* The module mapped at a user address and the address's offset in its file; NULL when there is none. */
+/* The module mapped at a user address and the address's offset in its file; NULL when there is none.
+ * *mapped (may be NULL): whether anything is known to be mapped there. */
 struct module *places_user_module(struct places *places, uint32_t generation,
-				  struct runtime_address address, struct file_offset *offset);
+				  struct runtime_address address, struct file_offset *offset,
+				  bool *mapped);
 
 #endif

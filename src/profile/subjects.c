@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "profile/subjects.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/hash.h"
+
+void subjects_init(struct subjects *subjects, unsigned int by)
+{
+	memset(subjects, 0, sizeof(*subjects));
+	subjects->by = by;
+	subjects->truncated = KEYTABLE_NONE;
+}
+
+void subjects_release(struct subjects *subjects)
+{
+	free(subjects->items);
+	free(subjects->list);
+	keytable_release(&subjects->index);
+	subjects_init(subjects, 0);
+}
+
+static bool text_same(const char *a, const char *b)
+{
+	return a == b || (a && b && !strcmp(a, b));
+}
+
+static bool subject_same(const struct subject *a, const struct subject *b)
+{
+	return a->module == b->module && a->start == b->start && a->line == b->line &&
+	       a->inlined == b->inlined && text_same(a->name, b->name) &&
+	       text_same(a->file, b->file) && text_same(a->module_name, b->module_name);
+}
+
+static uint64_t text_hash(const char *text)
+{
+	return text ? hash_bytes(text, strlen(text)) : 0;
+}
+
+static enum status subject_intern(struct subjects *subjects, const struct subject *subject,
+				  uint32_t *index, struct error *error)
+{
+	uint64_t key = hash_combine(text_hash(subject->name), text_hash(subject->file));
+
+	key = hash_combine(key, text_hash(subject->module_name));
+	key = hash_combine(key, subject->start);
+	key = hash_combine(key, (uint64_t)subject->line << 1 | subject->inlined);
+	/* Keys that collide are told apart by counting up. */
+	while ((*index = keytable_get(&subjects->index, key)) != KEYTABLE_NONE &&
+	       !subject_same(&subjects->items[*index], subject))
+		key++;
+	if (*index != KEYTABLE_NONE)
+		return STATUS_OK;
+	if (!array_reserve(&subjects->items, &subjects->capacity, subjects->n + 1) ||
+	    !keytable_set(&subjects->index, key, (uint32_t)subjects->n))
+		return error_set(error, STATUS_NO_MEMORY, "no memory for the functions");
+	*index = (uint32_t)subjects->n;
+	subjects->items[subjects->n++] = *subject;
+	return STATUS_OK;
+}
+
+/* The name of where there is no module. */
+static const char *nowhere(const struct place *place)
+{
+	switch (place->mode) {
+	case PLACE_GUEST: return "[guest]";
+	case PLACE_HYPERVISOR: return "[hypervisor]";
+	case PLACE_USER:
+	case PLACE_KERNEL: break;
+	}
+	return "[unknown]";
+}
+
+static struct subject subject_of(const struct subjects *subjects, const struct place *place,
+				 const struct frame *frame)
+{
+	const struct function *function = frame->function;
+	struct subject subject = { .module = frame->module,
+				   .inlined = frame->inlined,
+				   .miss = frame->miss };
+
+	subject.module_name = frame->module ? module_name(frame->module) : nowhere(place);
+	if (subjects->by & SUBJECT_FUNCTION) {
+		subject.name = frame->name;
+		subject.symbol = frame->symbol;
+		subject.named = frame->inlined ||
+				(function ? function->symbol != NULL : frame->miss == SYMBOL_OK);
+		if (function && !frame->inlined) {
+			function = module_function_parent(frame->module, function);
+			subject.start = function->start.value;
+			subject.name = function->name;
+			subject.symbol =
+				function->symbol && strcmp(function->symbol, function->name)
+					? function->symbol
+					: NULL;
+		}
+	}
+	if (subjects->by & SUBJECT_LINE) {
+		subject.file = frame->file;
+		subject.line = frame->line;
+	}
+	return subject;
+}
+
+static size_t place_frames(const struct places *places, const struct place *place,
+			   struct frame *frames)
+{
+	size_t n;
+
+	if (place->module) {
+		n = symbolizer_frames(places->symbolizer, place->module, place->offset,
+				      place->return_address, frames, SYMBOLIZER_MAX_INLINES);
+		/* A perf map was asked although nothing is known to be mapped: no entry, no module. */
+		if (place->mode == PLACE_USER && !place->mapped && n == 1 && !frames[0].function &&
+		    frames[0].miss != SYMBOL_OK)
+			frames[0].module = NULL;
+		else
+			return n;
+	}
+	frames[0] = (struct frame){ .name = "[unknown]", .miss = SYMBOL_NO_MAPPING };
+	return 1;
+}
+
+enum status subjects_of_place(struct subjects *subjects, struct places *places, struct place *place,
+			      struct error *error)
+{
+	struct frame frames[SYMBOLIZER_MAX_INLINES];
+	size_t n;
+
+	if (place->n_subjects)
+		return STATUS_OK;
+	n = place_frames(places, place, frames);
+	if (!array_reserve(&subjects->list, &subjects->list_capacity, subjects->n_list + n))
+		return error_set(error, STATUS_NO_MEMORY, "no memory for the functions");
+	place->subjects = (uint32_t)subjects->n_list;
+	for (size_t i = 0; i < n; i++) {
+		const struct subject subject = subject_of(subjects, place, &frames[i]);
+		const enum status status = subject_intern(subjects, &subject,
+							  &subjects->list[subjects->n_list], error);
+
+		if (status != STATUS_OK)
+			return status;
+		subjects->n_list++;
+	}
+	place->miss = frames[n - 1].miss;
+	place->n_subjects = (uint32_t)n;
+	return STATUS_OK;
+}
+
+enum status subjects_truncated(struct subjects *subjects, uint32_t *index, struct error *error)
+{
+	const struct subject truncated = { .name = "[truncated]",
+					   .module_name = "",
+					   .named = true };
+	enum status status = STATUS_OK;
+
+	if (subjects->truncated == KEYTABLE_NONE)
+		status = subject_intern(subjects, &truncated, &subjects->truncated, error);
+	*index = subjects->truncated;
+	return status;
+}
