@@ -8,28 +8,28 @@ import sys
 sys.dont_write_bytecode = True
 import source  # noqa: E402
 
-DECLARATION = re.compile(r"^(?!static|typedef|#|\s|\}|/\*|\*)[^;{}#]*?\b(\w+)\([^;{}]*\)[^;{}]*;",
+DECLARATION = re.compile(r"^(?!static|_Static|typedef|#|\s|\}|/\*|\*)[^;{}#]*?\b(\w+)\([^;{}]*\)[^;{}]*;",
                          re.MULTILINE | re.DOTALL)
 # The life of a handle has fixed verbs, which promise the same everywhere (CONTRIBUTING.md).
 LIFECYCLE = re.compile(r"^void\s+\w+_(init|release|free|close|clear)\(struct \w+ \*\w+\);$")
 
+NO_CONSTRUCT = re.compile(r"^\s*#.*$|^(struct|enum) \w+;$", re.MULTILINE)
+
 
 def uncommented(path):
-    """A function is commented when a comment stands above it in its paragraph (lines without a blank
-    one between), or the paragraph before is nothing but that comment."""
+    """A function is commented when between it and the comment above stand other functions at most:
+    a comment may speak for a group, and the file's head for a header of functions alone."""
     text, body = source.text(path), source.code(path)
-    lines = text.split("\n")
-    for match in DECLARATION.finditer(body):
-        if LIFECYCLE.match(match.group(0)):
-            continue
-        number = source.line_of(body, match.start())
-        above = []
-        for line in reversed(lines[: number - 1]):
-            if not line.strip():
-                break
-            above.append(line)
-        if not any("*/" in line or line.lstrip().startswith("//") for line in above):
-            yield f"{path}:{number}: {match.group(1)}"
+    comment_ends = [match.end() for match in re.finditer(r"\*/", text)]
+    declarations = list(DECLARATION.finditer(body))
+    for match in declarations:
+        comment = max((end for end in comment_ends if end <= match.start()), default=0)
+        between = body[comment:match.start()]
+        for other in declarations:
+            between = between.replace(other.group(0), "")
+        between = NO_CONSTRUCT.sub("", between)
+        if (between.strip() or not comment) and not LIFECYCLE.match(match.group(0)):
+            yield f"{path}:{source.line_of(body, match.start())}: {match.group(1)}"
 
 
 def unguarded(path):

@@ -19,11 +19,11 @@ for event in cycles:u instructions:u; do
 	for schedule in fixed prime freq jitter exp mixed; do
 		name="$event with $schedule"
 		assay record -q -o b.assay -e "$event" -F 1000 --schedule "$schedule" --seed 7 \
-			-- /work/loop 1.5 >record.out 2>&1
+			-- /guest/loop 1.5 >record.out 2>&1
 		claim $? "$name: record ends as the program did"
 		sed 's/^/# record: /' record.out
 
-		/work/intervals b.assay >intervals.out
+		/guest/intervals b.assay >intervals.out
 		sed -n 's/^#/# intervals:/p' intervals.out
 		for i in 1 2 3; do
 			grep -q "^ok $i " intervals.out
@@ -34,9 +34,9 @@ for event in cycles:u instructions:u; do
 		claim $? "$name: report succeeds"
 		sed 's/^/# report: /' report.err
 		# 1200 of 2000 counted instructions and about 20 of main and the system call
-		/work/share report.json loop_long 0.594
+		/guest/share report.json loop_long 0.594
 		claim $? "$name: the interval of loop_long holds its true share"
-		/work/share report.json loop_short 0.396
+		/guest/share report.json loop_short 0.396
 		claim $? "$name: the interval of loop_short holds its true share"
 		rm -rf b.assay b.assay.old
 	done
