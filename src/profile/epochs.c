@@ -1,51 +1,39 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "profile/epochs.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/random.h"
+#include "estimate/merge.h"
 
-#define SAMPLES_PER_CUT 20  /* cut epochs with fewer on average are put together */
-#define SHORT_EPOCH     0.6 /* of the usual length: the shortest that is drawn on purpose */
-#define EPOCHS_WANTED   20  /* joining must not leave fewer where there were more */
+#define SAMPLES_PER_CUT 20 /* cut epochs with fewer on average are put together */
 #define CUT_SEED        0x61737361795f6570u
 
-/* Joins short epochs to their successors. The length aimed at is the nominal one, but never so long
- * that a short recording loses the epochs that its interval needs. */
-static uint32_t epochs_join(const struct manifest *manifest, uint64_t *starts)
+enum status epochs_of_manifest(struct epochs *epochs, const struct manifest *manifest,
+			       struct error *error)
 {
-	const struct manifest_epoch *epochs = manifest->epochs;
 	const size_t n = manifest->n_epochs;
-	double aim = (double)manifest->epoch_nominal_ns;
-	uint32_t joined = 0;
-
-	if (n && (double)(epochs[n - 1].end_ns - epochs[0].start_ns) / EPOCHS_WANTED < aim)
-		aim = (double)(epochs[n - 1].end_ns - epochs[0].start_ns) / EPOCHS_WANTED;
-	for (size_t i = 0; i < n;) {
-		const uint64_t start = epochs[i].start_ns;
-
-		starts[joined++] = start;
-		do
-			i++;
-		while (i < n && (double)(epochs[i].start_ns - start) < SHORT_EPOCH * aim);
-	}
-	return joined;
-}
-
-void epochs_of_manifest(struct epochs *epochs, const struct manifest *manifest)
-{
-	size_t stride = 1;
+	const struct estimate_merge_options options = { .epochs_max = EPOCHS_MAX };
+	double *lengths = calloc(n + 1, sizeof(*lengths));
+	size_t *place = calloc(n + 1, sizeof(*place));
 
 	memset(epochs, 0, sizeof(*epochs));
-	while ((manifest->n_epochs + stride - 1) / stride > EPOCHS_MAX)
-		stride *= 2;
-	if (stride == 1)
-		epochs->n = epochs_join(manifest, epochs->start_ns);
-	else
-		for (size_t i = 0; i < manifest->n_epochs; i += stride)
-			epochs->start_ns[epochs->n++] = manifest->epochs[i].start_ns;
-	if (!epochs->n)
-		epochs->n = 1;
+	if (!lengths || !place) {
+		free(lengths);
+		free(place);
+		return error_set(error, STATUS_NO_MEMORY, "no memory for the epochs");
+	}
+	for (size_t i = 0; i < n; i++)
+		lengths[i] = (double)(manifest->epochs[i].end_ns - manifest->epochs[i].start_ns);
+	epochs->n = n ? (uint32_t)estimate_merge_plan(place, lengths, n, &options) : 1;
+	for (size_t i = n; i-- > 0;)
+		if (place[i] < EPOCHS_MAX)
+			epochs->start_ns[place[i]] = manifest->epochs[i].start_ns;
+	epochs->recorded = n ? (uint32_t)n : 1;
+	free(lengths);
+	free(place);
+	return STATUS_OK;
 }
 
 /* Lengths uniform in 0.6-1.4 of the mean. */
@@ -64,6 +52,7 @@ void epochs_of_range(struct epochs *epochs, uint64_t first_ns, uint64_t last_ns)
 		start += lengths[i] * length / sum;
 	}
 	epochs->n = length > 0 ? EPOCHS_CUT : 1;
+	epochs->recorded = epochs->n;
 }
 
 uint32_t epochs_at(struct epochs *epochs, uint64_t time_ns)

@@ -2,8 +2,8 @@
 /*
  * Which epoch a sample belongs to.
  *
- * A bundle says its epochs: they are merged in neighbouring groups until at most EPOCHS_MAX remain, and
- * epochs much shorter than the usual one (recordings begin with short ones) are joined first.
+ * A bundle says its epochs; neighbours are merged as estimate/merge.h says, so that at most EPOCHS_MAX
+ * of about equal length remain.
  *
  * A plain perf.data has none: the time between its first and last sample is cut into EPOCHS_CUT slices
  * of uneven length. Equal lengths lock to a workload's cycle just as equal sampling intervals do
@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/status.h"
 #include "bundle/manifest.h"
 
 #define EPOCHS_MAX 128u
@@ -26,9 +27,11 @@ struct epochs {
 	uint64_t start_ns[EPOCHS_MAX]; /* ascending */
 	uint32_t n;                    /* at least 1 */
 	uint32_t newest;               /* where the last sample fell: the next one is near */
+	uint32_t recorded;             /* how many these were before merging */
 };
 
-void epochs_of_manifest(struct epochs *epochs, const struct manifest *manifest);
+MUST_CHECK enum status epochs_of_manifest(struct epochs *epochs, const struct manifest *manifest,
+					  struct error *error);
 void epochs_of_range(struct epochs *epochs, uint64_t first_ns, uint64_t last_ns);
 
 /* The epoch of a sample; times outside of all belong to the nearest one. */

@@ -150,10 +150,15 @@ static enum status cells_init(struct profile *profile, struct error *error)
 {
 	const struct bundle *bundle = profile->bundle;
 
-	if (bundle->has_manifest && bundle->manifest.n_epochs)
-		epochs_of_manifest(&profile->epochs, &bundle->manifest);
-	else
+	if (bundle->has_manifest && bundle->manifest.n_epochs) {
+		const enum status status =
+			epochs_of_manifest(&profile->epochs, &bundle->manifest, error);
+
+		if (status != STATUS_OK)
+			return status;
+	} else {
 		epochs_of_range(&profile->epochs, profile->first_ns, profile->last_ns);
+	}
 	return clocks_init(&profile->clocks, bundle->has_manifest ? &bundle->manifest : NULL,
 			   profile->event, error);
 }

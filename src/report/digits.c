@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "report/digits.h"
+
+#include <math.h>
+#include <stdio.h>
+
+int digits_decimals(double half_width)
+{
+	int exponent, decimals;
+	double lead;
+
+	if (!(half_width > 0) || !isfinite(half_width))
+		return 1;
+	exponent = (int)floor(log10(half_width));
+	lead = half_width / pow(10, exponent); /* 1 .. 10 */
+	if (lead >= 9.495)
+		exponent++;
+	decimals = lead < 3.545 || lead >= 9.495 ? 1 - exponent : -exponent;
+	if (decimals < 0)
+		return 0;
+	return decimals > DIGITS_MAX_DECIMALS ? DIGITS_MAX_DECIMALS : decimals;
+}
+
+double digits_fallback_half_width(double share, double samples)
+{
+	double half_width;
+
+	if (!(samples > 0))
+		return 100;
+	half_width = 196 * sqrt(fmax(0, share * (1 - share)) / samples);
+	return fmax(half_width, 100 / samples);
+}
+
+const char *digits_duration(double ns, char *text, size_t size)
+{
+	const double seconds = ns / 1e9;
+
+	if (ns < 999.5)
+		snprintf(text, size, "%.0f ns", ns);
+	else if (ns < 999.5e3)
+		snprintf(text, size, "%.3g us", ns / 1e3);
+	else if (ns < 999.5e6)
+		snprintf(text, size, "%.3g ms", ns / 1e6);
+	else if (seconds < 119.5)
+		snprintf(text, size, "%.3g s", seconds);
+	else if (seconds < 2 * 3600 - 30)
+		snprintf(text, size, "%d min %d s", (int)(seconds + 0.5) / 60,
+			 (int)(seconds + 0.5) % 60);
+	else if (seconds < 1e9)
+		snprintf(text, size, "%d h %d min", (int)((seconds + 30) / 3600),
+			 (int)(seconds + 30) % 3600 / 60);
+	else
+		snprintf(text, size, "%.3g years", seconds / (365.25 * 86400));
+	return text;
+}
+
+const char *digits_short(double number, char *text, size_t size)
+{
+	if (!isfinite(number))
+		snprintf(text, size, "?");
+	else if (fabs(number) >= 999.5)
+		snprintf(text, size, "%.0f", number);
+	else
+		snprintf(text, size, "%.3g", number);
+	return text;
+}
