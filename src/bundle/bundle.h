@@ -39,6 +39,7 @@ struct bundle {
 	bool has_manifest;
 	struct manifest manifest; /* valid when has_manifest */
 	struct perfdata_reader *reader;
+	const struct sys *sys;
 };
 
 /* `path` is a bundle, a perf.data file, or "-" for a perf.data on standard input. For a bundle that

@@ -97,7 +97,12 @@ struct manifest_epoch {
 	uint64_t collector_cpu_ns; /* CPU time of assay within the epoch */
 	double budget, achieved;   /* shares; achieved is an estimate from the calibrated cost */
 	uint64_t late_ns;          /* longest time by which the collector came late */
-	struct manifest_epoch_clock clocks[MANIFEST_MAX_CLOCKS]; /* n_clocks of the manifest */
+	/*
+	 * n_clocks of the manifest. A pointer, not an array: an hour has some 18000 epochs. For a writer
+	 * the caller's (struct manifest_epoch_clock clocks[MANIFEST_MAX_CLOCKS]; epoch.clocks = clocks),
+	 * in a parsed manifest the manifest's own.
+	 */
+	struct manifest_epoch_clock *clocks;
 };
 
 /* Something that happened at one moment of the recording and lessens what it can say. */
@@ -166,12 +171,21 @@ struct manifest {
 	size_t n_clocks;
 	struct manifest_epoch *epochs;
 	size_t n_epochs, epochs_capacity;
+	struct manifest_clock_block
+		*clock_blocks; /* storage of the epochs' clocks; manifest_release */
 	struct manifest_incident *incidents;
 	size_t n_incidents, incidents_capacity;
 	struct manifest_object *objects;
 	size_t n_objects, objects_capacity;
 	struct manifest_end end;
 };
+
+/* What a reader accepts; a manifest beyond is refused, naming the maximum. */
+#define MANIFEST_MAX_BYTES     (UINT64_C(1) << 30)
+#define MANIFEST_MAX_EPOCHS    (1u << 22) /* some 230 hours */
+#define MANIFEST_MAX_INCIDENTS (1u << 20)
+#define MANIFEST_MAX_OBJECTS   (1u << 20)
+#define MANIFEST_MAX_WORDS     (1u << 16) /* of the command line, of pids, of events */
 
 void manifest_init(struct manifest *manifest);
 void manifest_release(struct manifest *manifest);
@@ -183,12 +197,15 @@ MUST_CHECK enum status manifest_parse(struct manifest *manifest, const char *tex
 
 struct manifest_writer;
 
-/* Creates the file with the head; events, clocks and machine must be filled in. */
+/* Creates the file with the head; events, clocks and machine must be filled in. Incidents and objects
+ * that the manifest already has go into the head. Fails if the file exists. */
 MUST_CHECK enum status manifest_writer_create(struct manifest_writer **writer,
 					      const struct sys *sys, int dir_fd, const char *name,
 					      const struct manifest *manifest, struct error *error);
 
-/* Adds one finished epoch, with the incidents and objects since the last call. */
+/* Adds one finished epoch, with the incidents and objects since the last call. One pwrite over the
+ * closing brackets; after a failed one every further call fails the same way and the document stays
+ * whole as far as it was. */
 MUST_CHECK enum status
 manifest_writer_epoch(struct manifest_writer *writer, const struct manifest *manifest,
 		      const struct manifest_epoch *epoch, const struct manifest_incident *incidents,
