@@ -103,7 +103,7 @@ static enum status one_add(struct event_grammar *g, const char *system, const ch
 	char path[EVENT_PATH_MAX], *text;
 	struct event *event;
 	enum status status;
-	struct error why;
+	struct error why = { 0 };
 	uint64_t id;
 	bool number;
 
