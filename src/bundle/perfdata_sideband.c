@@ -90,6 +90,22 @@ static void mmap_decode(struct payload *p, struct perfdata_mmap *mmap)
 	mmap->path = text_take(p);
 }
 
+/* Linux 3.12 to 3.15 had no protection and flags in MMAP2: the path stands where they would be, and
+ * no path begins with a byte below 8 and three NULs. */
+static void protection_decode(struct payload *p, struct perfdata_mmap *mmap)
+{
+	struct bytes ahead = p->bytes;
+	const uint32_t protection = bytes_u32(&ahead), flags = bytes_u32(&ahead);
+
+	if (protection > (PROT_READ | PROT_WRITE | PROT_EXEC) && bytes_left(&p->bytes)) {
+		mmap->protection = mmap->data ? PROT_READ : PROT_EXEC;
+		return;
+	}
+	mmap->protection = protection;
+	mmap->flags = flags;
+	p->bytes = ahead;
+}
+
 static void mmap2_decode(struct payload *p, struct perfdata_mmap *mmap)
 {
 	mmap_common(p, mmap);
@@ -108,8 +124,7 @@ static void mmap2_decode(struct payload *p, struct perfdata_mmap *mmap)
 		mmap->inode_generation = bytes_u64(&p->bytes);
 		mmap->has_inode = true;
 	}
-	mmap->protection = bytes_u32(&p->bytes);
-	mmap->flags = bytes_u32(&p->bytes);
+	protection_decode(p, mmap);
 	mmap->path = text_take(p);
 }
 

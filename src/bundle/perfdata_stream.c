@@ -89,6 +89,14 @@ static void note_cut(struct perfdata_stream *stream, uint32_t type, const char *
 
 	if (stream->clamped)
 		return;
+	if (type && !*name) {
+		perfdata_notes_add(stream->notes, PERFDATA_NOTE_DAMAGED, stream->offset, type,
+				   "%s: what stands at offset %#llx is no record (type %u, running "
+				   "past the end of the data); reading stopped there",
+				   stream->parts[stream->part].source.label,
+				   (unsigned long long)stream->offset, type);
+		return;
+	}
 	perfdata_notes_add(stream->notes, PERFDATA_NOTE_TRUNCATED, stream->offset, type,
 			   "%s: the %s%s%s at offset %#llx is cut by the end of the data",
 			   stream->parts[stream->part].source.label, name, *name ? " " : "", what,

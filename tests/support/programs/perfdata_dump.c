@@ -17,7 +17,12 @@
 #include "bundle/perfdata_reader.h"
 
 struct counts {
-	uint64_t types[256], other_types;
+	uint64_t types[256];
+	struct {
+		uint32_t type;
+		uint64_t n;
+	} others[64]; /* types from 256 on; the last slot takes what does not fit */
+	size_t n_others;
 	uint64_t *samples, *periods;
 	size_t n_events;
 	uint64_t lost, lost_samples, chains, max_chain, first, last, branches, raw_bytes, stacks;
@@ -81,16 +86,30 @@ static void count_sample(struct counts *counts, const struct perfdata_sample *sa
 			    touch(sample->read, sizeof(*sample->read) * sample->n_read);
 }
 
+static void count_type(struct counts *counts, uint32_t type)
+{
+	size_t i = 0;
+
+	if (type < 256) {
+		counts->types[type]++;
+		return;
+	}
+	while (i < counts->n_others && counts->others[i].type != type)
+		i++;
+	if (i == sizeof(counts->others) / sizeof(counts->others[0]))
+		i--;
+	if (i == counts->n_others)
+		counts->others[counts->n_others++].type = type;
+	counts->others[i].n++;
+}
+
 static void count(struct counts *counts, struct perfdata_reader *reader,
 		  const struct perfdata_record *record)
 {
 	size_t n_events;
 	const struct perfdata_event *events = perfdata_reader_events(reader, &n_events);
 
-	if (record->type < 256)
-		counts->types[record->type]++;
-	else
-		counts->other_types++;
+	count_type(counts, record->type);
 	switch (record->type) {
 	case PERF_RECORD_SAMPLE: count_sample(counts, &record->sample, events, n_events); break;
 	case PERF_RECORD_LOST: counts->lost += record->lost.lost; break;
@@ -145,23 +164,25 @@ static json_t *json_text(const char *text)
 	return value ? value : json_string("(not UTF-8)");
 }
 
+static void record_json(json_t *records, uint32_t type, uint64_t n)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "%s", perfdata_type_name(type));
+	if (!*name)
+		snprintf(name, sizeof(name), "type%u", type);
+	json_object_set_new(records, name, json_integer((json_int_t)n));
+}
+
 static json_t *records_json(const struct counts *counts)
 {
 	json_t *records = json_object();
 
 	for (uint32_t type = 0; type < 256; type++)
-		if (counts->types[type]) {
-			char name[32];
-
-			snprintf(name, sizeof(name), "%s", perfdata_type_name(type));
-			if (!*name)
-				snprintf(name, sizeof(name), "type%u", type);
-			json_object_set_new(records, name,
-					    json_integer((json_int_t)counts->types[type]));
-		}
-	if (counts->other_types)
-		json_object_set_new(records, "other",
-				    json_integer((json_int_t)counts->other_types));
+		if (counts->types[type])
+			record_json(records, type, counts->types[type]);
+	for (size_t i = 0; i < counts->n_others; i++)
+		record_json(records, counts->others[i].type, counts->others[i].n);
 	return records;
 }
 
