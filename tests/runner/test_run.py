@@ -36,10 +36,10 @@ def run(units=(), scripts=(), arguments=(), env=()):
                 write(top / f"build/tests/unit/x_test_{i}", "#!/bin/sh\n" + text, 0o755)
         for script, text in dict(scripts).items():
             write(top / "tests/end_to_end" / script, text)
-        command = [RUN, "--checkout", top, "--build", top / "build", *arguments]
+        command = [RUN, "--checkout", ".", "--build", "build", *arguments]
         outer = {key: value for key, value in os.environ.items() if not key.startswith("ASSAY")}
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                              timeout=100, check=False, env={**outer, "LONG": "0", **dict(env)})
+                              cwd=top, timeout=100, check=False, env={**outer, "LONG": "0", **dict(env)})
     lines = done.stdout.rstrip("\n").splitlines() or [""]
     return done.returncode, lines[-1], done.stdout + done.stderr
 

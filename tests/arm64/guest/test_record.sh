@@ -25,10 +25,12 @@ for event in cycles:u instructions:u; do
 
 		/guest/intervals b.assay >intervals.out
 		sed -n 's/^#/# intervals:/p' intervals.out
-		for i in 1 2 3; do
-			grep -q "^ok $i " intervals.out
-			claim $? "$name: $(sed -n "s/^.*ok $i - //p" intervals.out)"
-		done
+		grep -q "^ok 1 " intervals.out
+		claim $? "$name: each clock's samples are in order and its intervals many"
+		grep -q "^ok 2 " intervals.out
+		claim $? "$name: 99 % of the uncut intervals are realised within 1 % of PERIOD"
+		grep -q "^ok 3 " intervals.out
+		claim $? "$name: PERIOD is the drawn period of draws.data"
 
 		assay report --json b.assay >report.json 2>report.err
 		claim $? "$name: report succeeds"
