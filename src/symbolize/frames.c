@@ -8,10 +8,10 @@
 
 #define UNKNOWN "[unknown]"
 
-static void frame_name(struct frame *frame, struct module *module, struct function *function)
+static void frame_name(struct frame *frame, const struct function *function)
 {
 	frame->function = function;
-	frame->name = module_function_name(module, function);
+	frame->name = function->name;
 	frame->miss = function->symbol ? SYMBOL_OK : SYMBOL_STRIPPED;
 	if (function->symbol && strcmp(function->symbol, frame->name))
 		frame->symbol = function->symbol;
@@ -21,29 +21,24 @@ size_t symbolizer_frames(struct symbolizer *symbolizer, struct module *module,
 			 struct file_offset offset, bool return_address, struct frame *frames,
 			 size_t capacity)
 {
-	const struct function_model *model;
-	struct frame *frame = frames;
+	const struct function *function;
 	struct elf_vaddr address;
-	uint32_t index;
 
 	(void)symbolizer;
 	(void)capacity;
-	*frame = (struct frame){ .module = module, .name = UNKNOWN, .miss = module_open(module) };
-	if (frame->miss != SYMBOL_OK)
+	frames[0] =
+		(struct frame){ .module = module, .name = UNKNOWN, .miss = module_open(module) };
+	if (frames[0].miss != SYMBOL_OK)
 		return 1;
-	model = module_model(module);
-	if (!model || !module_vaddr(module, offset, &address)) {
-		frame->miss = SYMBOL_NO_COVER;
+	frames[0].miss = SYMBOL_NO_COVER;
+	if (!module_vaddr(module, offset, &address))
 		return 1;
-	}
 	/* A call can be the last instruction of its function: the address behind it may be the next
 	 * function's, the call's own last byte never is. */
 	if (return_address && address.value)
 		address.value--;
-	index = function_model_at(model, address.value);
-	if (index == FUNCTION_NONE)
-		frame->miss = SYMBOL_NO_COVER;
-	else
-		frame_name(frame, module, &model->functions[index]);
+	function = module_function_find(module, address.value, &frames[0].module);
+	if (function)
+		frame_name(&frames[0], function);
 	return 1;
 }

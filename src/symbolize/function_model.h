@@ -16,42 +16,41 @@
  *		larger one, which goes on after it.
  *   FDEs	What symbols leave uncovered of an FDE is a function without a symbol. What neither covers
  *		belongs to no function: an address there has no name, never its neighbour's.
+ *   pieces	"f.cold", "f.cold.3" and "f.part.0" belong to "f". A local name can stand for several
+ *		functions; then the one of the same source file is meant, or none.
  */
 #ifndef ASSAY_SYMBOLIZE_FUNCTION_MODEL_H
 #define ASSAY_SYMBOLIZE_FUNCTION_MODEL_H
 
 #include "symbolize/fde_table.h"
+#include "symbolize/interval_map.h"
 #include "symbolize/symbol_table.h"
 
-#define FUNCTION_NONE UINT32_MAX
-
-/* Addresses from `start` up to the next span belong to `function`. */
-struct function_span {
-	uint64_t start;
-	uint32_t function; /* FUNCTION_NONE: a gap */
-};
+#define FUNCTION_NONE INTERVAL_NONE
 
 struct function_model {
 	struct function *functions; /* sorted by start, then the longer one first */
-	size_t n, capacity;
-	struct function_span *spans; /* sorted, disjoint */
-	size_t n_spans, spans_capacity;
+	uint32_t *groups; /* by function: STT_FILE group of its symbol, 0: none; may be NULL */
+	size_t n;
+	struct interval_map map; /* address -> index into functions */
+	/* Functions by name, made when the first piece looks for its whole. */
+	uint32_t *name_slots; /* open addressing, index + 1 of the first function of a name */
+	uint32_t *namesakes;  /* by function: index + 1 of the next one of the same name */
+	size_t name_mask;
 };
 
-/* Builds the model; reorders the table's symbols. False when memory was short. */
-bool function_model_build(struct function_model *model, struct symbol_table *symbols,
+/* Builds the model. False when memory was short. */
+bool function_model_build(struct function_model *model, const struct symbol_table *symbols,
 			  const struct fde_table *fdes);
 void function_model_release(struct function_model *model);
 
 /* Index of the function at the address, or FUNCTION_NONE. */
 uint32_t function_model_at(const struct function_model *model, uint64_t vaddr);
 
-/* Orders symbols by start, and those of one start from the best name to the worst. */
+/* Orders the symbols of one start from the best name to the worst. */
 int raw_symbol_compare(const void *a, const void *b);
 
-/* Sets `parent` of split pieces: "f.cold", "f.cold.3", "f.part.0" belong to "f". A local name can stand
- * for several functions; then the one of the same source file is taken, or none. `groups` holds the
- * file group of each function. False when memory was short. */
-bool function_model_link_pieces(struct function_model *model, const uint32_t *groups);
+/* The function that this one is a piece of; itself when it is none or its whole is not known. */
+uint32_t function_model_whole(struct function_model *model, uint32_t index);
 
 #endif

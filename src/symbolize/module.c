@@ -7,8 +7,10 @@
 #include <string.h>
 
 #include "symbolize/minidebug.h"
+#include "symbolize/perf_map.h"
 #include "symbolize/plt.h"
 #include "symbolize/symbolizer_state.h"
+#include "symbolize/vdso.h"
 
 static bool text_copy(const char **to, const char *from)
 {
@@ -50,6 +52,11 @@ struct module *module_new(struct symbolizer *symbolizer, enum module_kind kind,
 		module->identity.build_id_size = 0;
 	}
 	module->name = name_of(module->identity.path);
+	if (kind == MODULE_KERNEL) {
+		module->kernel = kernel_new();
+		if (!module->kernel)
+			goto no_memory;
+	}
 	return module;
 no_memory:
 	module_free(module);
@@ -65,6 +72,8 @@ void module_free(struct module *module)
 	elf_file_release(&module->mini);
 	elf_file_release(&module->debug);
 	elf_file_release(&module->file);
+	kernel_free(module->kernel);
+	free(module->text);
 	free(module->remedy);
 	free((char *)module->identity.path);
 	free((char *)module->identity.copy);
@@ -91,6 +100,23 @@ static enum symbol_miss file_open(struct module *module)
 				   &module->unverified);
 }
 
+/* The recording's own maps first, then where runtimes write them. */
+static enum symbol_miss perf_map_open(struct module *module)
+{
+	const char *own = module->symbolizer->options.map_dir;
+	const struct sys *sys = module->symbolizer->sys;
+	enum symbol_miss miss = SYMBOL_ANONYMOUS;
+	size_t size;
+
+	if (own)
+		miss = perf_map_read(sys, own, module->pid, true, &module->text, &size);
+	if (miss != SYMBOL_OK)
+		miss = perf_map_read(sys, "/tmp", module->pid, false, &module->text, &size);
+	if (miss == SYMBOL_OK)
+		module->memory_short = !perf_map_parse(module->text, size, &module->model);
+	return miss;
+}
+
 enum symbol_miss module_open(struct module *module)
 {
 	if (module->opened)
@@ -98,7 +124,12 @@ enum symbol_miss module_open(struct module *module)
 	module->opened = true;
 	switch (module->kind) {
 	case MODULE_FILE: module->miss = file_open(module); break;
-	default: module->miss = SYMBOL_FILE_MISSING; break;
+	case MODULE_VDSO:
+		module->miss = vdso_open(&module->file, module->symbolizer->sys, &module->identity);
+		break;
+	case MODULE_KERNEL: module->miss = kernel_open(module); break;
+	case MODULE_PERF_MAP: module->miss = perf_map_open(module); break;
+	case MODULE_LABEL: module->miss = SYMBOL_OK; break;
 	}
 	return module->miss;
 }
@@ -122,6 +153,14 @@ static bool symbols_read(struct module *module)
 	       plt_read(table, &module->file);
 }
 
+/* The model points at the names, no longer at the array. */
+static void symbols_drop(struct symbol_table *table)
+{
+	free(table->symbols);
+	table->symbols = NULL;
+	table->n = table->capacity = 0;
+}
+
 static bool elf_model_build(struct module *module)
 {
 	struct fde_table fdes = { 0 };
@@ -130,16 +169,18 @@ static bool elf_model_build(struct module *module)
 	good = symbols_read(module) &&
 	       fde_table_read(&fdes, &module->file, module->debug.elf ? &module->debug : NULL) &&
 	       function_model_build(&module->model, &module->symbols, &fdes);
-	module->symbols_damaged = module->symbols.damaged;
 	fde_table_release(&fdes);
-	/* The model points at the names, not at the array. */
-	free(module->symbols.symbols);
-	module->symbols.symbols = NULL;
-	module->symbols.n = module->symbols.capacity = 0;
 	return good;
 }
 
-const struct function_model *module_model(struct module *module)
+static bool kernel_model_build(struct module *module)
+{
+	const struct fde_table none = { 0 };
+
+	return function_model_build(&module->model, &module->symbols, &none);
+}
+
+struct function_model *module_model(struct module *module)
 {
 	if (module_open(module) != SYMBOL_OK)
 		return NULL;
@@ -147,24 +188,56 @@ const struct function_model *module_model(struct module *module)
 		module->modelled = true;
 		if (module->kind == MODULE_FILE || module->kind == MODULE_VDSO)
 			module->memory_short = !elf_model_build(module);
+		else if (module->kind == MODULE_KERNEL)
+			module->memory_short = !kernel_model_build(module);
+		module->symbols_damaged = module->symbols.damaged;
+		symbols_drop(&module->symbols);
 	}
 	return module->memory_short ? NULL : &module->model;
 }
 
+/* Names and wholes are found when a function is first looked at: most never are. */
 const char *module_function_name(struct module *module, struct function *function)
 {
+	struct function_model *model = &module->model;
 	char text[64 + 4096];
 
 	if (function->name)
 		return function->name;
-	if (function->symbol) {
+	if (module->kind == MODULE_PERF_MAP) {
+		function->name = symbolizer_string(module->symbolizer, function->symbol);
+	} else if (function->symbol) {
 		function->name = symbolizer_name(module->symbolizer, function->symbol);
+		if (function >= model->functions && function < model->functions + model->n)
+			function->parent = function_model_whole(
+				model, (uint32_t)(function - model->functions));
 	} else {
 		snprintf(text, sizeof(text), "%.4096s+%#" PRIx64, module->name,
 			 function->start.value);
 		function->name = symbolizer_string(module->symbolizer, text);
 	}
 	return function->name;
+}
+
+struct function *module_function_find(struct module *module, uint64_t vaddr, struct module **part)
+{
+	struct function_model *model = module_model(module);
+	struct function *function = NULL;
+	uint32_t index;
+
+	*part = module;
+	if (!model)
+		return NULL;
+	if (module->kind == MODULE_KERNEL) {
+		function = kernel_function_at(module, vaddr, part);
+	} else {
+		index = function_model_at(model, vaddr);
+		if (index != FUNCTION_NONE)
+			function = &model->functions[index];
+	}
+	if (function)
+		module_function_name(module, function);
+	return function;
 }
 
 const char *module_name(const struct module *module)
@@ -190,10 +263,10 @@ bool module_unverified(const struct module *module)
 
 const struct function *module_functions(struct module *module, size_t *n)
 {
-	const struct function_model *model = module_model(module);
+	struct function_model *model = module_model(module);
 
 	*n = 0;
-	if (!model)
+	if (!model || module->kind == MODULE_KERNEL)
 		return NULL;
 	for (size_t i = 0; i < model->n; i++)
 		module_function_name(module, &model->functions[i]);
@@ -203,24 +276,25 @@ const struct function *module_functions(struct module *module, size_t *n)
 
 const struct function *module_function_at(struct module *module, struct elf_vaddr address)
 {
-	const struct function_model *model = module_model(module);
-	const uint32_t index = model ? function_model_at(model, address.value) : FUNCTION_NONE;
+	struct module *part;
 
-	if (index == FUNCTION_NONE)
-		return NULL;
-	module_function_name(module, &model->functions[index]);
-	return &model->functions[index];
+	return module_function_find(module, address.value, &part);
 }
 
 const struct function *module_function_parent(struct module *module,
 					      const struct function *function)
 {
-	const struct function_model *model = module_model(module);
-	struct function *parent;
+	struct function_model *model = module_model(module);
+	struct function *parent = NULL;
 
-	if (!model || function->parent >= model->n)
+	if (!model)
 		return function;
-	parent = &model->functions[function->parent];
+	if (function >= model->functions && function < model->functions + model->n)
+		parent = &model->functions[function->parent];
+	else if (module->kind == MODULE_KERNEL)
+		parent = kallsyms_function(&module->kernel->kallsyms, function->parent);
+	if (!parent)
+		return function;
 	module_function_name(module, parent);
 	return parent;
 }

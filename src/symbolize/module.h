@@ -82,7 +82,8 @@ const char *module_remedy(const struct module *module);
  * the one that was mapped: its names are used, and the report should say so. */
 bool module_unverified(const struct module *module);
 
-/* The model, sorted by start. Built at first use and cached; NULL when unusable. */
+/* The model, sorted by start. Built at first use and cached; NULL when unusable, and for the kernel, whose
+ * functions are only looked up. */
 const struct function *module_functions(struct module *module, size_t *n);
 
 /* The function whose [start, end) holds the address, or NULL: never merely the nearest one. */

@@ -10,6 +10,7 @@
 
 #include "symbolize/debug_search.h"
 #include "symbolize/function_model.h"
+#include "symbolize/kernel.h"
 #include "symbolize/symbolizer.h"
 
 enum module_kind {
@@ -17,6 +18,7 @@ enum module_kind {
 	MODULE_VDSO,
 	MODULE_KERNEL,
 	MODULE_PERF_MAP,
+	MODULE_LABEL, /* a loadable kernel module: only a name for frames of the kernel's model */
 };
 
 struct module {
@@ -37,6 +39,8 @@ struct module {
 	bool has_symtab;       /* full names, not just exported ones */
 	bool symbols_damaged;
 
+	struct kernel *kernel;       /* of the kernel's module */
+	char *text;                  /* of a perf map: names live in here */
 	struct symbol_table symbols; /* owns made-up names; its array is dropped after the build */
 	struct function_model model;
 };
@@ -49,9 +53,13 @@ void module_free(struct module *module);
 enum symbol_miss module_open(struct module *module);
 
 /* The model, or NULL. Names are filled in one by one, see module_function_name. */
-const struct function_model *module_model(struct module *module);
+struct function_model *module_model(struct module *module);
 
-/* Fills and gives the shown name of a function; never NULL. */
+/* The function at the address (a runtime address for the kernel and perf maps), its name filled, and the
+ * module that its frames belong to, which for the kernel may be a loadable module. */
+struct function *module_function_find(struct module *module, uint64_t vaddr, struct module **part);
+
+/* Fills name and parent of a function and gives the name; never NULL. */
 const char *module_function_name(struct module *module, struct function *function);
 
 #endif

@@ -69,7 +69,7 @@ static bool is_local_label(const char *name)
 
 static bool name_is_useful(const struct reading *reading, const GElf_Sym *symbol, const char *name)
 {
-	if (!name || !name[0] || strnlen(name, SYMBOL_MAX_NAME + 1) > SYMBOL_MAX_NAME)
+	if (!name || !name[0])
 		return false;
 	if (GELF_ST_TYPE(symbol->st_info) != STT_NOTYPE)
 		return true;

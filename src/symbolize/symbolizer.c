@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "symbolize/symbolizer.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -193,7 +195,9 @@ static struct module *module_intern(struct symbolizer *symbolizer, enum module_k
 struct module *symbolizer_module(struct symbolizer *symbolizer,
 				 const struct module_identity *identity)
 {
-	return module_intern(symbolizer, MODULE_FILE, 0, identity);
+	const bool vdso = identity->path && !strcmp(identity->path, "[vdso]") && !identity->copy;
+
+	return module_intern(symbolizer, vdso ? MODULE_VDSO : MODULE_FILE, 0, identity);
 }
 
 struct module *symbolizer_kernel(struct symbolizer *symbolizer, const uint8_t *build_id,
@@ -209,6 +213,23 @@ struct module *symbolizer_kernel(struct symbolizer *symbolizer, const uint8_t *b
 	return module_intern(symbolizer, MODULE_KERNEL, 0, &identity);
 }
 
+void symbolizer_kernel_anchor(struct module *kernel, const char *symbol, uint64_t address)
+{
+	if (!kernel || kernel->kind != MODULE_KERNEL)
+		return;
+	if (!strcmp(symbol, "_text"))
+		kernel->kernel->text_start = address;
+	else if (!strcmp(symbol, "_stext"))
+		kernel->kernel->stext_start = address;
+}
+
+struct module *symbolizer_kernel_part(struct symbolizer *symbolizer, const char *name)
+{
+	const struct module_identity identity = { .path = name };
+
+	return module_intern(symbolizer, MODULE_LABEL, 0, &identity);
+}
+
 struct module *symbolizer_vdso(struct symbolizer *symbolizer, bool foreign)
 {
 	const struct module_identity identity = { .path = "[vdso]", .foreign = foreign };
@@ -218,7 +239,10 @@ struct module *symbolizer_vdso(struct symbolizer *symbolizer, bool foreign)
 
 struct module *symbolizer_perf_map(struct symbolizer *symbolizer, uint32_t pid)
 {
-	const struct module_identity identity = { .path = "[anonymous]" };
+	struct module_identity identity = { 0 };
+	char name[32];
 
+	snprintf(name, sizeof(name), "perf-%" PRIu32 ".map", pid);
+	identity.path = name;
 	return module_intern(symbolizer, MODULE_PERF_MAP, pid, &identity);
 }

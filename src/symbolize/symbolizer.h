@@ -33,6 +33,10 @@ struct module *symbolizer_module(struct symbolizer *symbolizer,
 				 const struct module_identity *identity);
 struct module *symbolizer_kernel(struct symbolizer *symbolizer, const uint8_t *build_id,
 				 size_t build_id_size, bool foreign);
+/* Where the kernel's text was when it was recorded: `symbol` is "_text" or "_stext", as the MMAP record of
+ * the kernel names it. Moves names to where they were then, and without it a kernel recorded elsewhere
+ * cannot be named from the running one. To be said before the kernel's first frame. */
+void symbolizer_kernel_anchor(struct module *kernel, const char *symbol, uint64_t address);
 struct module *symbolizer_vdso(struct symbolizer *symbolizer, bool foreign);
 /* Code that a runtime generated in process `pid`: /tmp/perf-PID.map. */
 struct module *symbolizer_perf_map(struct symbolizer *symbolizer, uint32_t pid);

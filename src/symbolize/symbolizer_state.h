@@ -18,6 +18,9 @@ struct symbolizer {
 	size_t n_slots;
 };
 
+/* The module that stands for a loadable kernel module, "[nf_tables]"; NULL when memory is short. */
+struct module *symbolizer_kernel_part(struct symbolizer *symbolizer, const char *name);
+
 /* The string, interned; "" when memory is short. */
 const char *symbolizer_string(struct symbolizer *symbolizer, const char *text);
 
