@@ -85,15 +85,22 @@ bool event_tracepoint_has_system(struct event_grammar *g, struct event_slice sys
 	return !g->sys->fstatat(g->sys->state, AT_FDCWD, path, &stat, 0) && S_ISDIR(stat.st_mode);
 }
 
-/* Lists <tracefs>/events[/system]; an empty list when it cannot be read. */
-static void names_list(struct event_grammar *g, struct directory *names, const char *system)
+/* Lists <tracefs>/events[/system]. Files stand between the folders (enable): they and what has just
+ * gone away have no names. */
+static enum status names_list(struct event_grammar *g, struct directory *names, const char *system)
 {
 	char path[EVENT_PATH_MAX];
+	struct error why = { 0 };
+	enum status status;
 
 	snprintf(path, sizeof(path), "%s/events%s%s", g->tracefs, system ? "/" : "",
 		 system ? system : "");
-	if (directory_list(names, g->sys, AT_FDCWD, path, EVENT_NAMES_MAX, NULL) != STATUS_OK)
-		*names = (struct directory){ 0 };
+	status = directory_list(names, g->sys, AT_FDCWD, path, EVENT_NAMES_MAX, &why);
+	if (status == STATUS_OK || status == STATUS_NOT_FOUND || why.os_errno == ENOTDIR)
+		return STATUS_OK;
+	if (g->error)
+		*g->error = why;
+	return status;
 }
 
 /* STATUS_NOT_FOUND without text when there is no such tracepoint. */
@@ -133,10 +140,9 @@ static enum status one_add(struct event_grammar *g, const char *system, const ch
 static enum status system_add(struct event_grammar *g, const char *system, const char *pattern,
 			      struct event_slice at, const struct event_terms *terms, size_t *found)
 {
-	enum status status = STATUS_OK;
 	struct directory names;
+	enum status status = names_list(g, &names, system);
 
-	names_list(g, &names, system);
 	for (size_t i = 0; i < names.n && status == STATUS_OK; i++) {
 		if (fnmatch(pattern, names.names[i], FNM_PERIOD))
 			continue;
@@ -152,12 +158,11 @@ static enum status system_add(struct event_grammar *g, const char *system, const
 static enum status glob_add(struct event_grammar *g, const char *system, const char *name,
 			    struct event_slice at, const struct event_terms *terms)
 {
-	enum status status = STATUS_OK;
 	struct event_shown shown;
 	struct directory systems;
+	enum status status = names_list(g, &systems, NULL);
 	size_t found = 0;
 
-	names_list(g, &systems, NULL);
 	for (size_t i = 0; i < systems.n && status == STATUS_OK; i++)
 		if (!fnmatch(system, systems.names[i], FNM_PERIOD))
 			status = system_add(g, systems.names[i], name, at, terms, &found);
@@ -168,6 +173,20 @@ static enum status glob_add(struct event_grammar *g, const char *system, const c
 	return status;
 }
 
+static void names_offer(struct event_grammar *g, struct event_near *near, const char *system)
+{
+	struct error *const told = g->error;
+	struct directory names;
+
+	g->error = NULL;
+	if (names_list(g, &names, system) == STATUS_OK) {
+		for (size_t i = 0; i < names.n; i++)
+			event_near_offer(near, names.names[i]);
+		directory_release(&names);
+	}
+	g->error = told;
+}
+
 static enum status unknown_refuse(struct event_grammar *g, const char *system,
 				  struct event_slice system_at, struct event_slice name_at)
 {
@@ -175,7 +194,6 @@ static enum status unknown_refuse(struct event_grammar *g, const char *system,
 	const struct event_slice at = known ? name_at : system_at;
 	struct event_shown shown, in;
 	struct event_near near;
-	struct directory names;
 	enum status status;
 
 	event_show(&shown, at);
@@ -188,10 +206,7 @@ static enum status unknown_refuse(struct event_grammar *g, const char *system,
 				      "unknown event, and no tracepoints '%s' in this kernel",
 				      shown.text);
 	event_near_init(&near, at);
-	names_list(g, &names, known ? system : NULL);
-	for (size_t i = 0; i < names.n; i++)
-		event_near_offer(&near, names.names[i]);
-	directory_release(&names);
+	names_offer(g, &near, known ? system : NULL);
 	event_near_tell(g, &near);
 	if (!near.n)
 		event_refuse_more(g, ": see %s/events%s%s", g->tracefs, known ? "/" : "",
