@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "support/test.h"
+
+#include <string.h>
+
+#include "base/random.h"
+#include "estimate/sequential.h"
+#include "unit/estimate/table.h"
+
+static void the_boundary_has_its_reference_values(void **state)
+{
+	(void)state;
+	assert_near(estimate_until_rho2(0.05), 0.132269, 1e-6);
+	assert_near(estimate_until_evidence(60, 400, 20, estimate_until_rho2(0.05)), 2.6188, 5e-5);
+}
+
+/* E epochs of 2 clocks, `per_cell` samples drawn from p. */
+static void until_of(struct estimate_until *until, const double *p, size_t S, size_t E,
+		     int per_cell, const struct estimate_until_options *options, uint64_t seed)
+{
+	uint32_t *counts = calloc(S * E * 2, sizeof(*counts));
+	struct test_table test;
+	struct random random;
+	double sum = 0;
+
+	assert_non_null(counts);
+	random_init(&random, seed, 0, 0, 0);
+	for (size_t s = 0; s < S; s++)
+		sum += p[s];
+	for (size_t c = 0; c < E * 2; c++)
+		for (int i = 0; i < per_cell; i++) {
+			double at = random_double(&random) * sum;
+			size_t s = 0;
+
+			while (s + 1 < S && at >= p[s])
+				at -= p[s++];
+			counts[s * E * 2 + c]++;
+		}
+	test_table_init(&test, S, E, 2, counts, NULL, NULL);
+	assert_int_equal(estimate_until(until, &test.table, options, NULL), STATUS_OK);
+	test_table_release(&test);
+	free(counts);
+}
+
+static void functions_far_apart_settle_and_near_ones_do_not(void **state)
+{
+	const double far[] = { 40, 20, 10, 5, 2 }, near[] = { 40, 20, 10, 9.9, 2 };
+	const struct estimate_until_options order = { .kind = ESTIMATE_UNTIL_ORDER, .top_k = 3 };
+	const struct estimate_until_options set = { .kind = ESTIMATE_UNTIL_SET, .top_k = 4 };
+	struct estimate_until until;
+
+	(void)state;
+	until_of(&until, far, 5, 20, 50, &order, 1);
+	assert_true(until.settled);
+	assert_true(until.evidence >= until.boundary);
+	assert_true(until.epochs_more == 0);
+	until_of(&until, near, 5, 20, 50, &order, 1);
+	assert_false(until.settled);
+	assert_true((until.a == 2 && until.b == 3) || (until.a == 3 && until.b == 2));
+	assert_true(until.epochs_more >= 1);
+	assert_true(until.epochs_more_max >= until.epochs_more);
+	/* the tie is inside the set */
+	until_of(&until, near, 5, 20, 50, &set, 1);
+	assert_true(until.settled);
+}
+
+static void nothing_settles_before_twelve_epochs(void **state)
+{
+	const double p[] = { 90, 10 };
+	const struct estimate_until_options options = { .kind = ESTIMATE_UNTIL_ORDER, .top_k = 2 };
+	struct estimate_until until;
+
+	(void)state;
+	until_of(&until, p, 2, 11, 100, &options, 1);
+	assert_false(until.settled);
+	assert_non_null(until.why);
+	assert_true(until.epochs_more == 1);
+	until_of(&until, p, 2, 12, 100, &options, 1);
+	assert_true(until.settled);
+}
+
+/* The forecast is the number of epochs at which g would reach the boundary; g is monotone in E there. */
+static void the_forecast_solves_the_boundary(void **state)
+{
+	const double p[] = { 52, 48 };
+	const struct estimate_until_options options = { .kind = ESTIMATE_UNTIL_ORDER, .top_k = 1 };
+	struct estimate_until until;
+	double needed;
+
+	(void)state;
+	until_of(&until, p, 2, 20, 20, &options, 5);
+	assert_false(until.settled);
+	needed = (until.epochs_more_max + 20) / 1.1;
+	assert_near(until.epochs_more, fmax(1, needed / 1.6 - 20), 1e-6);
+	assert_near(until.epochs_at_best, fmax(1, needed / 5 - 20), 1e-6);
+}
+
+static void equal_counts_never_settle(void **state)
+{
+	enum { E = 20 };
+	uint32_t counts[2 * E * 2];
+	const struct estimate_until_options options = { .kind = ESTIMATE_UNTIL_SET, .top_k = 1 };
+	struct estimate_until until;
+	struct test_table test;
+
+	(void)state;
+	for (int i = 0; i < 2 * E * 2; i++)
+		counts[i] = 10;
+	test_table_init(&test, 2, E, 2, counts, NULL, NULL);
+	assert_int_equal(estimate_until(&until, &test.table, &options, NULL), STATUS_OK);
+	assert_false(until.settled);
+	assert_true(isinf(until.epochs_more));
+	test_table_release(&test);
+}
+
+static void a_share_settles_when_its_interval_is_narrow_enough(void **state)
+{
+	const double p[] = { 50, 30, 20 };
+	struct estimate_until_options options = { .kind = ESTIMATE_UNTIL_SHARE };
+	struct estimate_until until;
+
+	(void)state;
+	/* 4000 samples: a 95 % interval of a half share is +-1.6 points, the sequence about +-2.6 */
+	options.half_width = 0.04;
+	until_of(&until, p, 3, 40, 50, &options, 1);
+	assert_true(until.settled);
+	options.half_width = 0.01;
+	until_of(&until, p, 3, 40, 50, &options, 1);
+	assert_false(until.settled);
+	assert_true(until.epochs_more > 40);
+	options.half_width = 0;
+	assert_int_equal(estimate_until(&until, NULL, &options, NULL), STATUS_USAGE);
+}
+
+/* Epochs merged in pairs with epochs_per_row = 2 keep the boundary: g of independent samples changes only
+ * by the variance's estimate, whose relative error is about sqrt(2/E). */
+static void merging_epochs_keeps_the_boundary(void **state)
+{
+	(void)state;
+	assert_near(estimate_until_evidence(60, 400, 10 * 2, 0.13),
+		    estimate_until_evidence(60, 400, 20, 0.13), 1e-12);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_boundary_has_its_reference_values),
+		cmocka_unit_test(functions_far_apart_settle_and_near_ones_do_not),
+		cmocka_unit_test(nothing_settles_before_twelve_epochs),
+		cmocka_unit_test(the_forecast_solves_the_boundary),
+		cmocka_unit_test(equal_counts_never_settle),
+		cmocka_unit_test(a_share_settles_when_its_interval_is_narrow_enough),
+		cmocka_unit_test(merging_epochs_keeps_the_boundary),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
