@@ -67,6 +67,7 @@ void module_free(struct module *module)
 {
 	if (!module)
 		return;
+	debug_info_close(module->info);
 	function_model_release(&module->model);
 	symbol_table_release(&module->symbols);
 	elf_file_release(&module->mini);
@@ -194,6 +195,21 @@ struct function_model *module_model(struct module *module)
 		symbols_drop(&module->symbols);
 	}
 	return module->memory_short ? NULL : &module->model;
+}
+
+/* The separate file is the better one when both have some. */
+struct debug_info *module_debug_info(struct module *module)
+{
+	if (module->informed)
+		return module->info;
+	module->informed = true;
+	if (!module_model(module) || !module->file.elf)
+		return NULL;
+	if (module->debug.elf)
+		module->info = debug_info_open(module->symbolizer, &module->debug, &module->file);
+	if (!module->info)
+		module->info = debug_info_open(module->symbolizer, &module->file, &module->file);
+	return module->info;
 }
 
 /* Names and wholes are found when a function is first looked at: most never are. */

@@ -8,6 +8,7 @@
 #ifndef ASSAY_SYMBOLIZE_MODULE_STATE_H
 #define ASSAY_SYMBOLIZE_MODULE_STATE_H
 
+#include "symbolize/debug_info.h"
 #include "symbolize/debug_search.h"
 #include "symbolize/function_model.h"
 #include "symbolize/kernel.h"
@@ -43,6 +44,9 @@ struct module {
 	char *text;                  /* of a perf map: names live in here */
 	struct symbol_table symbols; /* owns made-up names; its array is dropped after the build */
 	struct function_model model;
+
+	bool informed;
+	struct debug_info *info; /* NULL when there is none */
 };
 
 struct module *module_new(struct symbolizer *symbolizer, enum module_kind kind,
@@ -51,6 +55,9 @@ void module_free(struct module *module);
 
 /* Finds and opens the module's file. SYMBOL_OK or the module's miss. */
 enum symbol_miss module_open(struct module *module);
+
+/* The debug information, or NULL. */
+struct debug_info *module_debug_info(struct module *module);
 
 /* The model, or NULL. Names are filled in one by one, see module_function_name. */
 struct function_model *module_model(struct module *module);

@@ -65,6 +65,7 @@ void symbolizer_free(struct symbolizer *symbolizer)
 		module_free(symbolizer->modules[i]);
 	free(symbolizer->modules);
 	free(symbolizer->slots);
+	free(symbolizer->readable);
 	debug_search_release(&symbolizer->search);
 	strings_release(&symbolizer->strings);
 	free((char *)symbolizer->options.symfs);
@@ -81,18 +82,32 @@ const char *symbolizer_string(struct symbolizer *symbolizer, const char *text)
 	return strings_get(&symbolizer->strings, strings_add(&symbolizer->strings, text));
 }
 
+/* The same symbol comes up again and again, inlined in many places. */
 const char *symbolizer_name(struct symbolizer *symbolizer, const char *symbol)
 {
-	char *readable = symbolizer->options.demangle ? demangle(symbol) : NULL;
+	struct strings *strings = &symbolizer->strings;
+	const uint32_t raw = strings_add(strings, symbol);
+	const size_t known = symbolizer->n_readable;
 	uint32_t index;
+	char *readable;
 
+	if (raw < known && symbolizer->readable[raw] != STRINGS_NONE)
+		return strings_get(strings, symbolizer->readable[raw]);
+	readable = symbolizer->options.demangle ? demangle(symbol) : NULL;
 	if (readable)
-		index = strings_add(&symbolizer->strings, readable);
+		index = strings_add(strings, readable);
 	else
-		index = strings_add_n(&symbolizer->strings, symbol,
-				      demangle_unversioned_length(symbol));
+		index = strings_add_n(strings, symbol, demangle_unversioned_length(symbol));
 	free(readable);
-	return strings_get(&symbolizer->strings, index);
+	if (raw != STRINGS_NONE &&
+	    array_reserve(&symbolizer->readable, &symbolizer->readable_capacity, (size_t)raw + 1)) {
+		for (size_t i = known; i <= raw; i++)
+			symbolizer->readable[i] = STRINGS_NONE;
+		if (raw >= known)
+			symbolizer->n_readable = (size_t)raw + 1;
+		symbolizer->readable[raw] = index;
+	}
+	return strings_get(strings, index);
 }
 
 static uint64_t identity_hash(enum module_kind kind, uint32_t pid,

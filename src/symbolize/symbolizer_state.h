@@ -12,6 +12,9 @@ struct symbolizer {
 	struct debug_search search;
 	struct strings strings; /* every name and path that a frame shows */
 
+	uint32_t *readable; /* by string: that of its demangled form, STRINGS_NONE: not made yet */
+	size_t n_readable, readable_capacity;
+
 	struct module **modules;
 	size_t n_modules, modules_capacity;
 	uint32_t *slots; /* open addressing by identity, index + 1 */
