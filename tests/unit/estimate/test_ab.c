@@ -71,8 +71,6 @@ static void a_paired_t_test_on_logs_finds_a_change(void **state)
 	one(&row, a, b, NULL, NULL, 5);
 	assert_int_equal(row.method, ESTIMATE_AB_OWN);
 	assert_near(row.ratio, exp(0.1), 1e-12);
-	assert_int_equal(row.verdict,
-			 ESTIMATE_AB_UNRESOLVED); /* counts of 1..400: one count is 30 % */
 	for (int i = 0; i < 5; i++)
 		b[i] = 1000 * a[i] * exp(y[i]);
 	const double scaled[] = { 1000, 20000, 3000, 400000, 5000 };
