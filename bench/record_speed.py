@@ -17,12 +17,14 @@ import shutil
 import statistics
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ASSAY = os.environ["ASSAY"]
 ROUNDS = int(os.environ.get("SPEED_ROUNDS", "7"))
 SECONDS = float(os.environ.get("SPEED_SECONDS", "4"))
+SHORT_SECONDS = 0.2
 PERIOD_NS = 1000000
 HZ = 1000000000 // PERIOD_NS
 CPU_TARGET, CPU_PROFILER = "1", "0"
@@ -55,12 +57,12 @@ def samples_in(written):
     return int(re.search(r"SAMPLE events:\s+(\d+)", text).group(1))
 
 
-def run(name, command):
+def run(name, command, seconds):
     """(time lost by the target, CPU time of the profiler, samples), times in ns."""
     pinned = ["taskset", "-c", CPU_PROFILER, *command] if command else []
     before = children_cpu_ns()
-    done = subprocess.run([*pinned, "./spin", str(SECONDS), CPU_TARGET], capture_output=True, text=True,
-                          timeout=SECONDS * 10 + 60, check=False)
+    done = subprocess.run([*pinned, "./spin", str(seconds), CPU_TARGET], capture_output=True, text=True,
+                          timeout=seconds * 10 + 60, check=False)
     cpu = children_cpu_ns() - before
     if done.returncode:
         sys.exit(f"{name}: ended with {done.returncode}: {done.stderr}")
@@ -70,35 +72,60 @@ def run(name, command):
     return lost, max(cpu - own, 0), samples_in(command[command.index("-o") + 1])
 
 
+@dataclass
+class Cost:
+    """Of one contender in one round; ns per sample but for `ends_ms` and `samples`."""
+    target: float
+    profiler: float  # start and end included
+    running: float  # start and end taken out
+    ends_ms: float
+    samples: int
+
+
 def one_round(stacks, chance):
-    """name -> ns per sample, in target, in profiler."""
+    """name -> Cost."""
     commands = list(contenders(stacks).items())
     chance.shuffle(commands)
-    measured = {name: run(name, command) for name, command in commands}
-    base = measured.pop("none")[0]
-    return {name: ((lost - base) / samples, cpu / samples, samples)
-            for name, (lost, cpu, samples) in measured.items()}
+    long = {name: run(name, command, SECONDS) for name, command in commands}
+    short = {name: run(name, command, SHORT_SECONDS) for name, command in commands}
+    base = long["none"][0]
+    costs = {}
+    for name, (lost, cpu, samples) in long.items():
+        if name == "none":
+            continue
+        _, short_cpu, short_samples = short[name]
+        running = max(cpu - short_cpu, 0) / (samples - short_samples)
+        costs[name] = Cost((lost - base) / samples, cpu / samples, running,
+                           (short_cpu - running * short_samples) / 1e6, samples)
+    return costs
 
 
 def spread(values):
     return f"{statistics.median(values):.2f} ({min(values):.2f}-{max(values):.2f})"
 
 
+def show_ratio(name, what, ratios):
+    within = "within" if statistics.median(ratios) <= LIMITS[name] else "ABOVE"
+    print(f"    {what}: {spread(ratios)} of perf's, {within} {LIMITS[name]:.2f}", flush=True)
+
+
 def compare(stacks, chance):
     rounds = [one_round(stacks, chance) for _ in range(ROUNDS)]
     print(f"cpu-clock, {HZ} samples/s, {'call graph fp' if stacks else 'no stacks'}, "
           f"{ROUNDS} rounds of {SECONDS:.0f} s: us per sample, median (min-max)")
-    for name in rounds[0]:
-        target = spread([r[name][0] / 1000 for r in rounds])
-        profiler = spread([r[name][1] / 1000 for r in rounds])
-        both = [(r[name][0] + r[name][1]) / 1000 for r in rounds]
-        samples = statistics.median(r[name][2] for r in rounds)
-        line = f"  {name:12} target {target}, profiler {profiler}, both {spread(both)}, {samples:.0f} samples"
-        if name != "perf":
-            ratios = [sum(r[name][:2]) / sum(r["perf"][:2]) for r in rounds]
-            within = "within" if statistics.median(ratios) <= LIMITS[name] else "ABOVE"
-            line += f"; ratio to perf {spread(ratios)}, {within} {LIMITS[name]:.2f}"
-        print(line, flush=True)
+    for name in sorted(rounds[0]):
+        costs = [costs[name] for costs in rounds]
+        peers = [costs["perf"] for costs in rounds]
+        print(f"  {name}: target {spread([c.target / 1000 for c in costs])}"
+              f" + profiler {spread([c.running / 1000 for c in costs])} while running;"
+              f" start and end {spread([c.ends_ms for c in costs])} ms of CPU;"
+              f" {statistics.median(c.samples for c in costs):.0f} samples")
+        if name == "perf":
+            continue
+        show_ratio(name, "while running", [(c.target + c.running) / (p.target + p.running)
+                                           for c, p in zip(costs, peers)])
+        show_ratio(name, "start and end included", [(c.target + c.profiler) / (p.target + p.profiler)
+                                                    for c, p in zip(costs, peers)])
 
 
 def main():
