@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "report/contract.h"
+
+#include <math.h>
+#include <string.h>
+
+static bool is_chain_event(const struct perf_event_attr *attr)
+{
+	return attr->sample_type & PERF_SAMPLE_CALLCHAIN;
+}
+
+static const char *stacks_of_attr(const struct perf_event_attr *attr)
+{
+	if (attr->sample_type & PERF_SAMPLE_STACK_USER)
+		return "unwound from copies of the stack (dwarf)";
+	return is_chain_event(attr) ? "by frame pointers" : NULL;
+}
+
+static const char *scope_words(enum clock_scope scope)
+{
+	switch (scope) {
+	case SCOPE_SYSTEM: return "every CPU, everything that ran there";
+	case SCOPE_CGROUP: return "per CPU, within the cgroup of the command";
+	case SCOPE_CPU: return "per CPU, samples of other threads left out";
+	case SCOPE_THREAD: return "per thread";
+	case SCOPE_INHERIT: return "per thread, inherited by children";
+	}
+	return NULL;
+}
+
+/* The clocks that are shown speak for the recording; when they differ in kind it is "mixed". */
+static void clocks_of_manifest(struct report_contract *contract, const struct manifest *manifest,
+			       const struct clocks *clocks)
+{
+	double rate = 0;
+
+	for (uint32_t i = 0; i < clocks->n_clocks && clocks->by_id; i++) {
+		const struct manifest_clock *clock = &manifest->clocks[clocks->clock_of[i]];
+
+		if (!i) {
+			contract->low = clock->low;
+			contract->high = clock->high;
+			contract->block = clock->block;
+			contract->kind = schedule_kind_name(clock->kind);
+			contract->mean_period = clock->mean_period;
+		} else if (strcmp(contract->kind, schedule_kind_name(clock->kind))) {
+			contract->kind = schedule_kind_name(SCHEDULE_MIXED);
+		}
+		rate += clock->target_hz;
+	}
+	if (manifest->rate_hz > 0)
+		contract->rate_hz = manifest->rate_hz;
+	else if (rate > 0)
+		contract->rate_hz = rate;
+}
+
+static void contract_of_manifest(struct report *report, const struct profile *profile)
+{
+	struct report_contract *contract = &report->contract;
+	const struct manifest *manifest = &profile->bundle->manifest;
+
+	contract->from_manifest = true;
+	contract->recorder = report_text(report, "assay %s",
+					 manifest->assay_version ? manifest->assay_version : "");
+	contract->kind = schedule_kind_name(manifest->schedule);
+	contract->redraw = redraw_kind_name(manifest->redraw);
+	clocks_of_manifest(contract, manifest, &profile->clocks);
+	contract->seed = manifest->seed;
+	contract->has_seed = true;
+	contract->canary = profile->clocks.n_canaries > 0;
+	contract->rate_why = manifest->rate_why;
+	contract->sample_cost_ns = manifest->sample_cost_ns;
+	contract->budget = manifest->budget > 0 ? manifest->budget : NAN;
+	contract->achieved = manifest->end.present ? manifest->end.achieved : NAN;
+	contract->scope = scope_words(manifest->scope);
+	contract->scope_why = manifest->scope_why;
+	contract->kernel = manifest->kernel;
+	if (manifest->callchains)
+		contract->stacks = manifest->call_graph && !strcmp(manifest->call_graph, "dwarf")
+					   ? "unwound from copies of the stack (dwarf)"
+					   : "by frame pointers";
+	for (size_t i = 0; i < manifest->n_events; i++)
+		if (i == profile->event)
+			contract->unit = manifest->events[i].unit;
+}
+
+static void contract_of_file(struct report *report, const struct profile *profile)
+{
+	struct report_contract *contract = &report->contract;
+	const struct perfdata_header *header = perfdata_reader_header(profile->bundle->reader);
+	size_t n;
+	const struct perfdata_event *events = perfdata_reader_events(profile->bundle->reader, &n);
+	const struct perf_event_attr *attr = &events[profile->event].attr;
+
+	if (header->version)
+		contract->recorder = report_text(report, "perf %s", header->version);
+	contract->kind = attr->freq ? "freq" : "fixed";
+	contract->redraw = redraw_kind_name(REDRAW_NONE);
+	if (attr->freq)
+		contract->rate_hz = (double)attr->sample_freq;
+	if (!attr->freq && attr->sample_period)
+		contract->mean_period = (double)attr->sample_period;
+	else if (profile->samples)
+		contract->mean_period = profile->weight / (double)profile->samples;
+	contract->stacks = stacks_of_attr(attr);
+	contract->kernel = !attr->exclude_kernel;
+	contract->scope = NULL;
+}
+
+static void totals_fill(struct report *report, const struct profile *profile)
+{
+	struct report_totals *totals = &report->totals;
+	const struct bundle *bundle = profile->bundle;
+	const struct manifest *manifest = &bundle->manifest;
+	uint64_t epoch_lost = 0, seen = 0;
+
+	totals->samples = profile->samples;
+	totals->canary_samples = profile->canary_samples;
+	totals->filtered = profile->filtered;
+	totals->lost = losses_total(&profile->losses);
+	totals->throttled_ns = profile->losses.throttled_ns;
+	totals->duration_ns = profile->last_ns - profile->first_ns;
+	totals->cpu_ns = profile->unit_is_ns && !report->filtered ? profile->weight : NAN;
+	for (size_t i = 0; i < profile->n_events; i++)
+		seen += profile->events[i].samples;
+	if (bundle->has_manifest) {
+		uint64_t throttled = 0;
+
+		for (size_t e = 0; e < manifest->n_epochs; e++)
+			for (size_t k = 0; k < manifest->n_clocks; k++) {
+				epoch_lost += manifest->epochs[e].clocks[k].lost;
+				throttled += manifest->epochs[e].clocks[k].throttled_ns;
+			}
+		if (manifest->end.present && manifest->end.lost > epoch_lost)
+			epoch_lost = manifest->end.lost;
+		/* The manifest counts what the file's own records say, and more. */
+		totals->lost = epoch_lost > totals->lost ? epoch_lost : totals->lost;
+		totals->throttled_ns =
+			throttled > totals->throttled_ns ? throttled : totals->throttled_ns;
+		if (manifest->n_epochs)
+			totals->duration_ns = manifest->epochs[manifest->n_epochs - 1].end_ns -
+					      manifest->epochs[0].start_ns;
+		if (manifest->end.present && manifest->end.target_cpu_ns)
+			totals->cpu_ns = (double)manifest->end.target_cpu_ns;
+	}
+	if (totals->lost)
+		totals->lost_share = (double)totals->lost / (double)(totals->lost + seen);
+}
+
+void contract_fill(struct report *report, const struct profile *profile, const struct table *table)
+{
+	const struct bundle *bundle = profile->bundle;
+	const struct perfdata_header *header = perfdata_reader_header(bundle->reader);
+
+	report->bundle = bundle->path;
+	report->contract = (struct report_contract){
+		.event = profile->events[profile->event].name,
+		.unit = profile->unit_is_ns ? "ns" : NULL,
+		.low = 1,
+		.high = 1,
+		.mean_period = NAN,
+		.rate_hz = NAN,
+		.budget = NAN,
+		.achieved = NAN,
+		.clocks = table->n_clocks,
+		.epochs = bundle->has_manifest ? profile->epochs.recorded : table->n_epochs,
+		.randomised = profile->clocks.randomised,
+	};
+	if (bundle->has_manifest) {
+		contract_of_manifest(report, profile);
+		report->command = (const char *const *)bundle->manifest.command;
+		report->n_command = bundle->manifest.command ? bundle->manifest.n_command : 0;
+	} else {
+		contract_of_file(report, profile);
+		report->command = &header->command_line;
+		report->n_command = header->command_line ? 1 : 0;
+	}
+	if (!report->contract.unit)
+		report->contract.unit = report->contract.event;
+	totals_fill(report, profile);
+}

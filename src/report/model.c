@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "report/model.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void report_init(struct report *report)
+{
+	memset(report, 0, sizeof(*report));
+	strings_init(&report->strings);
+	findings_init(&report->findings);
+}
+
+void report_release(struct report *report)
+{
+	strings_release(&report->strings);
+	findings_release(&report->findings);
+	free(report->events);
+	free(report->rows);
+	report_init(report);
+}
+
+const char *report_state_name(enum estimate_state state)
+{
+	switch (state) {
+	case ESTIMATE_RESOLVED: return "resolved";
+	case ESTIMATE_UNRESOLVED: return "unresolved";
+	case ESTIMATE_BIASED: return "biased";
+	}
+	return "unresolved";
+}
+
+const char *report_provenance_name(enum report_provenance provenance)
+{
+	switch (provenance) {
+	case REPORT_SAMPLED: return "sampled";
+	case REPORT_INSTRUMENTED: return "instrumented";
+	case REPORT_CORRECTED: return "corrected";
+	}
+	return "sampled";
+}
+
+const char *report_text(struct report *report, const char *format, ...)
+{
+	char *text = NULL;
+	va_list arguments;
+	uint32_t index = STRINGS_NONE;
+
+	va_start(arguments, format);
+	if (vasprintf(&text, format, arguments) >= 0)
+		index = strings_add(&report->strings, text);
+	va_end(arguments);
+	free(text);
+	return index == STRINGS_NONE ? "" : strings_get(&report->strings, index);
+}

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "report/verdict.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "report/digits.h"
+#include "report/output.h"
+
+/* Beyond this the weaker the promise the better: "not in reasonable time". */
+#define PATIENCE_S (30 * 86400.0)
+#define NAMES_TOLD 4
+
+static const struct report_share *ranked_share(const struct report *report,
+					       const struct report_row *row)
+{
+	return report->ranked_by_total ? &row->total : &row->self;
+}
+
+static void row_name(struct output *out, const struct report_row *row)
+{
+	if (row->name)
+		output_add(out, row->name);
+	else if (row->comm)
+		output_add(out, row->comm);
+	else if (row->module)
+		output_add(out, row->module);
+	else if (row->file)
+		output_add(out, row->file);
+	else
+		output_format(out, "the first row");
+}
+
+static void interval_words(struct output *out, const struct estimate_interval *interval)
+{
+	const double half = 50 * (interval->hi - interval->lo);
+	const int decimals = digits_decimals(half);
+
+	output_format(out, "%.*f-%.*f %%", decimals, 100 * interval->lo, decimals,
+		      100 * interval->hi);
+}
+
+/* "a", "a and b", "a, b and c", "a, b, c and 4 others" */
+static void names_list(struct output *out, const struct report *report, size_t from, size_t n)
+{
+	const size_t told = n > NAMES_TOLD + 1 ? NAMES_TOLD : n;
+
+	for (size_t i = 0; i < told; i++) {
+		if (i)
+			output_add(out, i + 1 == told && told == n ? " and " : ", ");
+		row_name(out, &report->rows[from + i]);
+	}
+	if (told < n)
+		output_format(out, " and %zu others", n - told);
+}
+
+static void no_samples(struct output *out, const struct report *report)
+{
+	char cpu[32];
+
+	output_add(out, "0 samples: nothing can be said about where the time went. ");
+	if (report->filtered) {
+		output_format(out, "The filter left out all %llu.",
+			      (unsigned long long)report->totals.filtered);
+		return;
+	}
+	for (size_t i = 0; i < report->n_events; i++)
+		if (!report->events[i].shown && report->events[i].samples) {
+			output_format(out, "Event %s has %llu: choose it with -e.",
+				      report->events[i].name,
+				      (unsigned long long)report->events[i].samples);
+			return;
+		}
+	if (report->totals.cpu_ns > 0)
+		output_format(
+			out,
+			"The program used %s of CPU time; run it longer, several times in one "
+			"recording, or at a higher rate (-F).",
+			digits_duration(report->totals.cpu_ns, cpu, sizeof(cpu)));
+	else
+		output_add(out, "The program hardly ran on a CPU while it was recorded.");
+}
+
+static void too_few(struct output *out, const struct report *report)
+{
+	output_format(
+		out,
+		"Too short for any conclusion: %llu samples, and there are %s. The shares below "
+		"are rough. Record longer, or the program several times in one recording.",
+		(unsigned long long)report->totals.samples, report->too_few);
+}
+
+static void bias_words(struct output *out, const struct report *report)
+{
+	const struct finding *worst = NULL;
+	double error_hi = 0;
+
+	for (size_t i = 0; i < report->findings.n; i++) {
+		const struct finding *finding = &report->findings.items[i];
+
+		if (finding->severity != FINDING_BIAS)
+			continue;
+		if (!worst)
+			worst = finding;
+		error_hi = fmax(error_hi, finding->error_hi);
+	}
+	if (!worst)
+		return;
+	output_format(out, "Biased (%s", worst->code);
+	if (error_hi > 0)
+		output_format(out, ", by up to %.2g points", 100 * error_hi);
+	output_add(out, "): more samples will not mend this. ");
+	if (worst->next && *worst->next)
+		output_format(out, "%s ", worst->next);
+}
+
+/* How many of the first top_k rows, from the top, have a rank of their own. */
+static size_t settled_prefix(const struct report *report)
+{
+	size_t n = 0;
+
+	while (n < report->top_k && n < report->n_rows && report->rows[n].rank_lo &&
+	       report->rows[n].rank_lo == report->rows[n].rank_hi)
+		n++;
+	return n;
+}
+
+static void first_words(struct output *out, const struct report *report)
+{
+	const struct estimate_interval *share = &ranked_share(report, &report->rows[0])->recording;
+
+	row_name(out, &report->rows[0]);
+	output_add(out, " takes ");
+	if (share->supported)
+		interval_words(out, share);
+	else
+		output_format(out, "about %.0f %%", 100 * share->share);
+	output_add(out, report->ranked_by_total ? " with all that it calls" : "");
+}
+
+/* The rows from `from` on among which the next rank is open. */
+static size_t open_rows(const struct report *report, size_t from)
+{
+	size_t n = 1;
+
+	while (from + n < report->n_rows && report->rows[from + n].examined &&
+	       report->rows[from + n].rank_lo <= report->rows[from].rank_hi)
+		n++;
+	return n;
+}
+
+static void open_words(struct output *out, const struct report *report, size_t settled)
+{
+	const size_t n = open_rows(report, settled);
+
+	if (!settled)
+		output_add(out, "Which is first is open: ");
+	names_list(out, report, settled, n);
+	output_format(out, n > 1 ? " cannot be put in order" : " has no certain rank");
+	output_add(out, report->settle.blocked_by_bias ? ". " : " yet. ");
+}
+
+static void order_words(struct output *out, const struct report *report)
+{
+	const size_t k = report->top_k < report->n_rows ? report->top_k : report->n_rows;
+	const size_t settled = settled_prefix(report);
+
+	if (settled || report->no_ranks)
+		first_words(out, report);
+	if (report->no_ranks) {
+		output_format(out, "; the order could not be tested (%s). ", report->no_ranks);
+		return;
+	}
+	if (settled >= k && k > 1)
+		output_format(out, "; the first %zu and their order are settled. ", k);
+	else if (settled > 1)
+		output_format(out, "; the first %zu are settled. ", settled);
+	else if (settled)
+		output_add(out, k > 1 ? " and is first. " : ". ");
+	if (settled < k)
+		open_words(out, report, settled);
+}
+
+static void settle_words(struct output *out, const struct report *report)
+{
+	const struct report_settle *settle = &report->settle;
+	char more[32], most[32];
+
+	if (settle->blocked_by_bias || settle->why || isnan(settle->seconds) ||
+	    report->order_settled)
+		return;
+	if (settle->seconds > PATIENCE_S) {
+		output_add(out, "They are too alike to be told apart in reasonable time. ");
+		return;
+	}
+	output_format(out, "About %s more of recording at this rate would settle the top %zu",
+		      digits_duration(settle->seconds * 1e9, more, sizeof(more)), report->top_k);
+	if (settle->max_seconds > settle->seconds && settle->max_seconds < PATIENCE_S)
+		output_format(out, " (at most %s)",
+			      digits_duration(settle->max_seconds * 1e9, most, sizeof(most)));
+	output_add(out, ", if shares are as they look. ");
+}
+
+static void workload_words(struct output *out, const struct report *report)
+{
+	const struct report_share *share = ranked_share(report, &report->rows[0]);
+
+	if (share->workload.supported) {
+		output_add(out, "For other runs of this workload expect ");
+		row_name(out, &report->rows[0]);
+		output_add(out, " at ");
+		interval_words(out, &share->workload);
+		output_add(out, ".");
+	} else if (share->serial && !isnan(share->changes)) {
+		output_format(out,
+			      "This holds for this recording only: the program changed about %.0f "
+			      "times while watched",
+			      fmax(1, share->changes));
+		if (!isnan(share->epochs_needed) && report->contract.epochs &&
+		    report->contract.from_manifest)
+			output_format(out,
+				      "; record about %.2g times as long for a claim about "
+				      "the workload",
+				      fmax(1.1, share->epochs_needed / report->contract.epochs));
+		output_add(out, ".");
+	} else {
+		output_format(out, "This holds for this recording only (%s).",
+			      share->workload.why ? share->workload.why : "not tested");
+	}
+}
+
+void verdict_write(struct report *report)
+{
+	struct output out;
+
+	output_init(&out);
+	if (!report->totals.samples) {
+		no_samples(&out, report);
+	} else if (report->too_few) {
+		bias_words(&out, report);
+		too_few(&out, report);
+	} else {
+		bias_words(&out, report);
+		order_words(&out, report);
+		settle_words(&out, report);
+		workload_words(&out, report);
+	}
+	report->verdict = out.text ? report_text(report, "%s", out.text) : "";
+	output_release(&out);
+}
