@@ -283,6 +283,8 @@ static bool sample_take(struct perfdata_reader *reader, const struct perfdata_ra
 	record->has_time = sample->has_time;
 	record->time = sample->time;
 	record->cpu = sample->cpu;
+	record->pid = sample->pid;
+	record->tid = sample->tid;
 	record->id = sample->id;
 	if (sample->has_time)
 		times_gather(reader, sample->time);

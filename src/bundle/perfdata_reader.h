@@ -102,9 +102,10 @@ struct perfdata_record {
 		offset; /* where the record starts in the file (of its compressed carrier, if any) */
 	/* the trailing sample_id of non-sample records, when attr.sample_id_all gave one */
 	bool has_time;
-	uint64_t time; /* for a sample the same as sample.time */
-	uint32_t cpu;  /* UINT32_MAX when unknown */
-	uint64_t id;   /* of the event that the record belongs to, 0 when unknown */
+	uint64_t time;     /* for a sample the same as sample.time */
+	uint32_t cpu;      /* UINT32_MAX when unknown */
+	uint32_t pid, tid; /* the task that was running; UINT32_MAX when unknown */
+	uint64_t id;       /* of the event that the record belongs to, 0 when unknown */
 	union {
 		struct perfdata_sample sample;
 		struct perfdata_mmap mmap; /* MMAP and MMAP2 */

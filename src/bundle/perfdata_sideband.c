@@ -20,9 +20,14 @@ static void identity_decode(struct perfdata_record *record, const struct perfdat
 	const uint8_t *end = raw->data + raw->size;
 	struct bytes b;
 
-	record->cpu = UINT32_MAX;
+	record->cpu = record->pid = record->tid = UINT32_MAX;
 	if (!layout->trailer || raw->size < layout->trailer + sizeof(struct perf_event_header))
 		return;
+	if (layout->tid) { /* the trailer's first field */
+		b = bytes_of(end - layout->trailer, 2 * sizeof(uint32_t), swap);
+		record->pid = bytes_u32(&b);
+		record->tid = bytes_u32(&b);
+	}
 	if (layout->trailer_time) {
 		b = bytes_of(end - layout->trailer_time, sizeof(uint64_t), swap);
 		record->has_time = true;
@@ -219,7 +224,7 @@ bool perfdata_sideband_decode(struct perfdata_record *record, const struct perfd
 	record->type = raw->type;
 	record->misc = raw->misc;
 	record->offset = raw->offset;
-	record->cpu = UINT32_MAX;
+	record->cpu = record->pid = record->tid = UINT32_MAX;
 	/* records that perf makes itself have no identity */
 	if (layout && raw->type < PERFDATA_USER_ATTR) {
 		identity_decode(record, layout, raw, swap);
