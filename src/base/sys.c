@@ -12,6 +12,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/checked.h"
+
 /* The C library reports failure by -1 and errno; the seam by -errno. */
 #define OR_ERRNO(call)                          \
 	({                                      \
@@ -283,49 +285,52 @@ ssize_t sys_pread_full(const struct sys *sys, int fd, void *buffer, size_t size,
 }
 
 /* procfs files have no size of their own, so the buffer grows until a read comes back short. */
+static enum status text_read(const struct sys *sys, int fd, const char *path, size_t maximum,
+			     char **text, size_t *used, struct error *error)
+{
+	size_t capacity = 4096;
+
+	for (;;) {
+		char *grown = realloc(*text, capacity + 1);
+		ssize_t n;
+
+		if (!grown)
+			return error_set(error, STATUS_NO_MEMORY, "no memory to read %s", path);
+		*text = grown;
+		n = sys_read_full(sys, fd, *text + *used, capacity - *used);
+		if (n < 0)
+			return error_set_errno(error, status_from_errno((int)-n), (int)-n,
+					       "cannot read %s", path);
+		*used += (size_t)n;
+		if (*used > maximum)
+			return error_set(error, STATUS_LIMIT, "%s is longer than %zu bytes", path,
+					 maximum);
+		if (*used < capacity)
+			return STATUS_OK;
+		if (!checked_mul_size(capacity, 2, &capacity))
+			return error_set(error, STATUS_NO_MEMORY, "no memory to read %s", path);
+	}
+}
+
+/* O_NONBLOCK: a FIFO that somebody put in the file's place reads as empty instead of never. */
 enum status sys_read_file(const struct sys *sys, int dir_fd, const char *path, size_t maximum,
 			  char **text, size_t *size, struct error *error)
 {
-	int fd = sys->openat(sys->state, dir_fd, path, O_RDONLY | O_CLOEXEC, 0);
-	size_t capacity = 4096, used = 0;
-	char *buffer = NULL;
-	enum status status = STATUS_OK;
+	int fd = sys->openat(sys->state, dir_fd, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
+	size_t used = 0;
+	enum status status;
 
 	*text = NULL;
 	if (fd < 0)
 		return error_set_errno(error, status_from_errno(-fd), -fd, "cannot open %s", path);
-	for (;;) {
-		char *grown = realloc(buffer, capacity + 1);
-
-		if (!grown) {
-			status = error_set(error, STATUS_NO_MEMORY, "no memory to read %s", path);
-			break;
-		}
-		buffer = grown;
-		ssize_t n = sys_read_full(sys, fd, buffer + used, capacity - used);
-
-		if (n < 0) {
-			status = error_set_errno(error, status_from_errno((int)-n), (int)-n,
-						 "cannot read %s", path);
-			break;
-		}
-		used += (size_t)n;
-		if (used < capacity)
-			break;
-		if (capacity > maximum) {
-			status = error_set(error, STATUS_LIMIT, "%s is longer than %zu bytes", path,
-					   maximum);
-			break;
-		}
-		capacity *= 2;
-	}
+	status = text_read(sys, fd, path, maximum, text, &used, error);
 	sys->close(sys->state, fd);
 	if (status != STATUS_OK) {
-		free(buffer);
+		free(*text);
+		*text = NULL;
 		return status;
 	}
-	buffer[used] = '\0';
-	*text = buffer;
+	(*text)[used] = '\0';
 	if (size)
 		*size = used;
 	return STATUS_OK;

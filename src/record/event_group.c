@@ -19,9 +19,8 @@ static uint64_t pmu_of(const struct event *event)
 	case PERF_TYPE_HW_CACHE: return event->attr.config >> 32;
 	case PERF_TYPE_SOFTWARE:
 	case PERF_TYPE_TRACEPOINT:
-	case PERF_TYPE_BREAKPOINT:
-	case PERF_TYPE_RAW: return ANY_PMU;
-	default: return event->attr.type;
+	case PERF_TYPE_BREAKPOINT: return ANY_PMU;
+	default: return event->attr.type; /* PERF_TYPE_RAW too: cpu and cpu_core have its number */
 	}
 }
 

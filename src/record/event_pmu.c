@@ -58,25 +58,22 @@ static bool cpus_parse(struct event_pmu *pmu, struct event_slice text)
 static void pmu_read(struct event_grammar *g, struct event_pmu *pmu)
 {
 	char *type = event_pmu_file(g, pmu->name, NULL, "type");
-	char *cpus = event_pmu_file(g, pmu->name, NULL, "cpus");
+	char *core_cpus = event_pmu_file(g, pmu->name, NULL, "cpus");
+	char *cpus = core_cpus ? core_cpus : event_pmu_file(g, pmu->name, NULL, "cpumask");
 	uint64_t number;
 
-	pmu->core = cpus || !strcmp(pmu->name, "cpu");
-	if (!cpus)
-		cpus = event_pmu_file(g, pmu->name, NULL, "cpumask");
 	if (type && event_slice_number(event_slice_trim(event_slice_of(type)), &number) &&
 	    number <= UINT32_MAX) {
 		pmu->type = (uint32_t)number;
 		pmu->type_known = true;
 	}
-	if (cpus) {
-		pmu->has_cpus = cpus_parse(pmu, event_slice_of(cpus));
-		if (!pmu->has_cpus || !pmu->n_cpus) {
-			free(pmu->cpus);
-			pmu->cpus = NULL;
-			pmu->n_cpus = 0;
-		}
+	pmu->has_cpus = cpus && cpus_parse(pmu, event_slice_of(cpus));
+	if (!pmu->has_cpus || !pmu->n_cpus) {
+		free(pmu->cpus);
+		pmu->cpus = NULL;
+		pmu->n_cpus = 0;
 	}
+	pmu->core = (core_cpus && pmu->has_cpus) || !strcmp(pmu->name, "cpu");
 	free(type);
 	free(cpus);
 }
