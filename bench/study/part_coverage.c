@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Coverage and width of the intervals for this recording and this workload, beside other methods; the
+ * designs of clocks; and the fixed clock that must fail.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "study/tally.h"
+
+#define RECORDINGS 2000
+
+struct cell {
+	size_t epochs;
+	double rate;
+	const char *label;
+};
+
+static void cell_run(struct tally *tally, struct study *study, const struct workload *workload,
+		     const struct design *design, size_t epochs, double spread, size_t recordings,
+		     uint64_t seed, bool baselines)
+{
+	double lengths[200];
+
+	(void)study;
+	tally_init(tally, recordings);
+	for (size_t r = 0; r < recordings; r++) {
+		struct recording recording;
+
+		epochs_uniform(lengths, epochs, 0.2, spread, seed + r);
+		if (!recording_make(&recording, workload, design, lengths, epochs, seed + r))
+			return;
+		tally_add(tally, &recording, &recording.table, workload, baselines);
+		recording_release(&recording);
+	}
+}
+
+static void methods_print(struct study *study, const char *title,
+			  struct tally_method methods[METHODS][WATCHED], bool with_support,
+			  size_t recordings)
+{
+	fprintf(study->out, "    %-10s", title);
+	for (size_t m = 0; m < METHODS; m++) {
+		double low, high;
+
+		tally_range(methods[m], &low, &high);
+		fprintf(study->out, " %5.1f..%-5.1f", low, high);
+	}
+	if (with_support)
+		fprintf(study->out, "  unsupported %4.1f %%",
+			100 - 100 * (double)methods[METHOD_ASSAY][0].supported /
+					(double)recordings);
+	fputc('\n', study->out);
+	fprintf(study->out, "    %-10s", "  width");
+	for (size_t m = 0; m < METHODS; m++)
+		fprintf(study->out, " %5.2f/%-5.2f", 100 * tally_width(&methods[m][0]),
+			100 * tally_width(&methods[m][1]));
+	fputc('\n', study->out);
+}
+
+/* Width beside the narrowest method that covers (93 %): at most 1.10 times as wide. */
+static void widths_claim(struct study *study, const struct tally *tally, const char *name)
+{
+	for (size_t w = 0; w < WATCHED; w++) {
+		double narrowest = INFINITY;
+		size_t which = METHOD_ASSAY;
+
+		for (size_t m = 0; m < METHODS; m++) {
+			const struct tally_method *method = &tally->recording[m][w];
+			const double width = tally_width(method);
+
+			if (coverage(method, method->supported) < 93 || width >= narrowest)
+				continue;
+			narrowest = width;
+			which = m;
+		}
+		study_claim(study,
+			    tally_width(&tally->recording[METHOD_ASSAY][w]) <= 1.1 * narrowest,
+			    "%s, function %zu: width %.3f points, %.2f of the narrowest that "
+			    "covers (%s)",
+			    name, watched_functions[w],
+			    100 * tally_width(&tally->recording[METHOD_ASSAY][w]),
+			    tally_width(&tally->recording[METHOD_ASSAY][w]) / narrowest,
+			    method_names[which]);
+	}
+}
+
+static void recording_claims(struct study *study, const struct tally *tally, const char *name)
+{
+	for (size_t w = 0; w < WATCHED; w++) {
+		const struct tally_method *method = &tally->recording[METHOD_ASSAY][w];
+
+		study_at_least(study, method->covered, method->supported, 0.93,
+			       "%s, function %zu: this recording", name, watched_functions[w]);
+		study_at_most(study, method->covered, method->supported, 0.997,
+			      "%s, function %zu: this recording", name, watched_functions[w]);
+	}
+}
+
+static void workload_claims(struct study *study, const struct tally *tally,
+			    const struct workload *workload)
+{
+	double limit = 0.94;
+
+	if (!strcmp(workload->name, "autocor")) {
+		study_at_least(study,
+			       tally->recordings - tally->workload[METHOD_ASSAY][0].supported,
+			       tally->recordings, 0.80, "autocor of 3 phases is flagged");
+		return;
+	}
+	if (!workload->steady)
+		return;
+	if (!strcmp(workload->name, "random epochs"))
+		limit = 0.91;
+	if (!strcmp(workload->name, "bursts"))
+		limit = 0.88;
+	for (size_t w = 0; w < WATCHED; w++) {
+		const struct tally_method *method = &tally->workload[METHOD_ASSAY][w];
+
+		study_at_least(study, method->covered, method->supported, limit,
+			       "%s, function %zu: this workload", workload->name,
+			       watched_functions[w]);
+	}
+}
+
+static void heading(struct study *study)
+{
+	fprintf(study->out, "    %-10s", "");
+	for (size_t m = 0; m < METHODS; m++)
+		fprintf(study->out, " %-12s", method_names[m]);
+	fputc('\n', study->out);
+}
+
+static void standard_cells(struct study *study, struct workload *workloads)
+{
+	const struct design design = design_standard();
+
+	fprintf(study->out, "\n## Coverage %% (lowest..highest of four functions) and median width "
+			    "in points (40 / 7 %%)\n"
+			    "20 epochs of 0.2 s, 2 clocks, 500 samples/s\n");
+	heading(study);
+	for (size_t i = 0; i < WORKLOADS_STANDARD; i++) {
+		const size_t n = study_recordings(study, i == 8 ? RECORDINGS / 4 : RECORDINGS);
+		struct tally tally;
+
+		fprintf(study->out, "%s\n", workloads[i].name);
+		cell_run(&tally, study, &workloads[i], &design, 20, 0.4, n, 1000000 * (i + 1),
+			 true);
+		methods_print(study, "recording", tally.recording, false, n);
+		methods_print(study, "workload", tally.workload, true, n);
+		recording_claims(study, &tally, workloads[i].name);
+		workload_claims(study, &tally, &workloads[i]);
+		if (!study->brief)
+			widths_claim(study, &tally, workloads[i].name);
+		tally_release(&tally);
+	}
+}
+
+/* Fewer and more epochs, and other rates: recording and workload coverage of assay alone. */
+static void other_cells(struct study *study, struct workload *workloads)
+{
+	const struct cell cells[] = {
+		{ 5, 500, "5 epochs" },       { 7, 500, "7 epochs" },
+		{ 10, 500, "10 epochs" },     { 60, 500, "60 epochs" },
+		{ 20, 100, "100 samples/s" }, { 20, 1000, "1000 samples/s" },
+	};
+
+	fprintf(study->out,
+		"\n## Other numbers of epochs, other rates (recording; workload, unsupported)\n");
+	for (size_t c = 0; c < sizeof(cells) / sizeof(cells[0]); c++) {
+		fprintf(study->out, "%s\n", cells[c].label);
+		for (size_t i = 0; i < WORKLOADS_STANDARD; i++) {
+			const size_t n =
+				study_recordings(study, i == 8 ? RECORDINGS / 8 : RECORDINGS / 2);
+			struct design design = design_standard();
+			struct tally tally;
+			double low, high, low_workload, high_workload;
+			char name[96];
+
+			design.rate = cells[c].rate;
+			cell_run(&tally, study, &workloads[i], &design, cells[c].epochs, 0.4, n,
+				 1000000 * (20 + 10 * c + i), false);
+			tally_range(tally.recording[METHOD_ASSAY], &low, &high);
+			tally_range(tally.workload[METHOD_ASSAY], &low_workload, &high_workload);
+			fprintf(study->out, "    %-14s %5.1f..%-5.1f  %5.1f..%-5.1f %4.1f %%\n",
+				workloads[i].name, low, high, low_workload, high_workload,
+				100 - 100 * (double)tally.workload[METHOD_ASSAY][0].supported /
+						(double)n);
+			snprintf(name, sizeof(name), "%s, %s", cells[c].label, workloads[i].name);
+			recording_claims(study, &tally, name);
+			tally_release(&tally);
+		}
+	}
+}
+
+static void designs(struct study *study, struct workload *workloads)
+{
+	const struct design all[] = {
+		design_standard(),
+		{ "block, after a sample", CLOCK_BLOCK, 2, 500, 5, 15, true, 0, false, false },
+		{ "every sample", CLOCK_SAMPLE, 2, 500, 0, 0, false, 0, false, false },
+		{ "exponential", CLOCK_EXPONENTIAL, 2, 500, 0, 0, false, 0, false, false },
+		{ "fixed, phase redrawn", CLOCK_FIXED_PHASED, 2, 500, 0, 0, false, 0, false,
+		  false },
+		{ "fixed, free-running", CLOCK_FIXED, 2, 500, 0, 0, false, 0, false, false },
+		{ "block, 1 clock", CLOCK_BLOCK, 1, 500, 5, 15, false, 0, false, false },
+		{ "block, 4 clocks", CLOCK_BLOCK, 4, 500, 5, 15, false, 0, false, false },
+	};
+	const size_t n = study_recordings(study, RECORDINGS / 2);
+
+	fprintf(study->out,
+		"\n## Clocks: coverage %% for this recording, median width (40 %% function), "
+		"period weights chosen, samples per nominal one\n");
+	for (size_t d = 0; d < sizeof(all) / sizeof(all[0]); d++) {
+		fprintf(study->out, "%s\n", all[d].name);
+		for (size_t i = 0; i < 4; i++) {
+			struct tally tally;
+			double low, high;
+
+			cell_run(&tally, study, &workloads[i], &all[d], 20, 0.4, n,
+				 1000000 * (100 + 10 * d + i), false);
+			tally_range(tally.recording[METHOD_ASSAY], &low, &high);
+			fprintf(study->out, "    %-8s %5.1f..%-5.1f  %5.2f  %5.1f %%  %.2f\n",
+				workloads[i].name, low, high,
+				100 * tally_width(&tally.recording[METHOD_ASSAY][0]),
+				100 * (double)tally.period_weights / (double)n,
+				tally.samples / (double)n / 2000);
+			if (all[d].kind == CLOCK_FIXED && i > 0 && i < 3)
+				study_claim(
+					study, low < 80,
+					"a free-running fixed clock on %s fails: coverage %.1f %%",
+					workloads[i].name, low);
+			tally_release(&tally);
+		}
+	}
+}
+
+/* Short tasks: clocks per CPU, per task from their birth on, per task with a residual first interval. */
+static void tasks(struct study *study)
+{
+	struct workload workload =
+		workload_new("tasks", BEHAVIOUR_TASKS, standard_shares, STANDARD_FUNCTIONS);
+	struct design all[3] = { design_standard(), design_standard(), design_standard() };
+	const char *names[3] = { "per CPU", "per task, whole first interval",
+				 "per task, residual first interval" };
+	const size_t n = study_recordings(study, 400);
+
+	workload.part = 0.5;
+	workload.cycle = 2e-3;
+	for (int d = 1; d < 3; d++) {
+		all[d].kind = CLOCK_SAMPLE;
+		all[d].per_task = true;
+		all[d].residual = d == 2;
+	}
+	fprintf(study->out, "\n## Tasks that live 2 ms of CPU time on average, half of the time: "
+			    "coverage %%\n");
+	for (int d = 0; d < 3; d++) {
+		struct tally tally;
+		double low, high;
+
+		cell_run(&tally, study, &workload, &all[d], 20, 0.4, n,
+			 1000000 * (200 + (uint64_t)d), false);
+		tally_range(tally.recording[METHOD_ASSAY], &low, &high);
+		fprintf(study->out, "    %-36s %5.1f..%-5.1f  samples per nominal one %.2f\n",
+			names[d], low, high, tally.samples / (double)n / 2000);
+		if (d == 1)
+			study_claim(study, low < 80,
+				    "clocks that start with each task fail: %.1f %%", low);
+		else
+			recording_claims(study, &tally, names[d]);
+		tally_release(&tally);
+	}
+	workload_free(&workload);
+}
+
+void part_coverage(struct study *study)
+{
+	struct workload workloads[WORKLOADS_STANDARD];
+
+	workloads_standard(workloads);
+	standard_cells(study, workloads);
+	if (!study->brief)
+		other_cells(study, workloads);
+	designs(study, workloads);
+	tasks(study);
+	for (size_t i = 0; i < WORKLOADS_STANDARD; i++)
+		workload_free(&workloads[i]);
+}
