@@ -128,6 +128,20 @@ static bool events_keep(struct perfdata_writer *writer, const struct perfdata_wr
 	return true;
 }
 
+/* perf refuses the whole file when a sample's read values do not name their event. */
+static enum status events_check(const struct perfdata_writer_event *events, size_t n_events,
+				struct error *error)
+{
+	for (size_t i = 0; i < n_events; i++)
+		if ((events[i].attr->sample_type & PERF_SAMPLE_READ) &&
+		    !(events[i].attr->read_format & PERF_FORMAT_ID))
+			return error_set(error, STATUS_USAGE,
+					 "event %s has PERF_SAMPLE_READ without PERF_FORMAT_ID, "
+					 "which perf cannot read",
+					 events[i].name ? events[i].name : "(unnamed)");
+	return STATUS_OK;
+}
+
 static enum status front_write(struct perfdata_writer *writer,
 			       const struct perfdata_writer_event *events, size_t n_events,
 			       struct error *error)
@@ -154,10 +168,13 @@ enum status perfdata_writer_create(struct perfdata_writer **out, const struct sy
 				   const char *name, const struct perfdata_writer_event *events,
 				   size_t n_events, struct error *error)
 {
-	struct perfdata_writer *writer = calloc(1, sizeof(*writer));
-	enum status status;
+	struct perfdata_writer *writer;
+	enum status status = events_check(events, n_events, error);
 
 	*out = NULL;
+	if (status != STATUS_OK)
+		return status;
+	writer = calloc(1, sizeof(*writer));
 	if (!writer)
 		return error_set(error, STATUS_NO_MEMORY, "no memory to write %s", name);
 	writer->sys = sys;
@@ -168,8 +185,8 @@ enum status perfdata_writer_create(struct perfdata_writer **out, const struct sy
 		perfdata_writer_close(writer);
 		return error_set(error, STATUS_NO_MEMORY, "no memory to write %s", name);
 	}
-	writer->fd =
-		sys->openat(sys->state, dir_fd, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	writer->fd = sys->openat(sys->state, dir_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+				 0600);
 	if (writer->fd < 0) {
 		status = error_set_errno(error, status_from_errno(-writer->fd), -writer->fd,
 					 "cannot create %s", name);
@@ -217,6 +234,8 @@ enum status perfdata_writer_append(struct perfdata_writer *writer, const void *r
 
 	if (status != STATUS_OK)
 		return status;
+	if (size < sizeof(struct perf_event_header) || size % 8)
+		return error_set(error, STATUS_USAGE, "a record of %zu bytes cannot be", size);
 	if (size > WRITER_BUFFER_BYTES - writer->buffered) {
 		status = buffer_flush(writer, error);
 		if (status != STATUS_OK)

@@ -49,13 +49,14 @@ struct perfdata_writer_features {
 };
 
 /* Creates the file (mode 0600, fails if it exists) relative to dir_fd, with its header and the
- * attributes in it. */
+ * attributes in it. STATUS_USAGE for attributes that perf would refuse: PERF_SAMPLE_READ needs
+ * PERF_FORMAT_ID, and all events must keep their id at one place (PERF_SAMPLE_IDENTIFIER). */
 MUST_CHECK enum status perfdata_writer_create(struct perfdata_writer **writer,
 					      const struct sys *sys, int dir_fd, const char *name,
 					      const struct perfdata_writer_event *events,
 					      size_t n_events, struct error *error);
 
-/* Appends one record, header included, size a multiple of 8. Buffered. After a failed write (disk
+/* Appends one or several whole records, headers included, size a multiple of 8. Buffered. After a failed write (disk
  * full) every further call fails with the same error and the file stays at its last commit. */
 MUST_CHECK enum status perfdata_writer_append(struct perfdata_writer *writer, const void *record,
 					      size_t size, struct error *error);

@@ -130,14 +130,8 @@ static void clock_data_put(const struct sections *s)
 	put_u64(s->bytes, (uint64_t)clock.tv_sec * 1000000000u + (uint64_t)clock.tv_nsec);
 }
 
-static uint64_t clock_resolution_ns(const struct sections *s)
-{
-	struct timespec resolution = { 0 };
-
-	if (clock_getres(s->features->clock_id, &resolution))
-		return 1;
-	return (uint64_t)resolution.tv_sec * 1000000000u + (uint64_t)resolution.tv_nsec;
-}
+/* The clocks that perf_event_open accepts have the resolution of high-resolution timers. */
+#define CLOCK_RESOLUTION_NS 1u
 
 static uint64_t features_present(const struct sections *s)
 {
@@ -187,7 +181,7 @@ static void feature_put(const struct sections *s, uint32_t feature)
 		put_u64(s->bytes, f->first_sample_ns);
 		put_u64(s->bytes, f->last_sample_ns);
 		break;
-	case PERFDATA_FEATURE_CLOCKID: put_u64(s->bytes, clock_resolution_ns(s)); break;
+	case PERFDATA_FEATURE_CLOCKID: put_u64(s->bytes, CLOCK_RESOLUTION_NS); break;
 	case PERFDATA_FEATURE_CLOCK_DATA: clock_data_put(s); break;
 	default: break;
 	}
