@@ -11,6 +11,7 @@
 #define ASSAY_BUNDLE_MANIFEST_FIELDS_H
 
 #include <jansson.h>
+#include <locale.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -54,6 +55,25 @@ json_t *fields_encode(const struct field_table *table, const void *structure);
  * where the object begins in the document. */
 MUST_CHECK enum status fields_decode(const struct field_table *table, const json_t *object,
 				     void *structure, uint64_t at, struct error *error);
+
+MUST_CHECK enum status fields_decode_one(const struct field_table *table, const struct field *field,
+					 const json_t *value, void *structure, uint64_t at,
+					 struct error *error);
+
+/*
+ * The same from text, for objects of which a document has thousands: numbers are read in place, a
+ * value of any other kind by the JSON parser. The object stands at text[start..end), where scan_value
+ * found it whole. A member that is no field of the table is given to `other`, with its value's place.
+ */
+struct fields_text {
+	const char *text;
+	locale_t c_locale; /* numbers have a point, wherever the user lives */
+	enum status (*other)(void *context, const char *name, size_t name_size, size_t start,
+			     size_t end, struct error *error);
+	void *context;
+};
+MUST_CHECK enum status fields_scan(const struct field_table *table, const struct fields_text *in,
+				   size_t start, size_t end, void *structure, struct error *error);
 
 /* Frees the texts. */
 void fields_release(const struct field_table *table, void *structure);

@@ -16,6 +16,7 @@
 struct parse {
 	struct scan scan;
 	struct manifest *manifest;
+	locale_t c_locale;
 	bool schema_seen, clocks_seen;
 };
 
@@ -263,57 +264,6 @@ static enum status member_decode(struct parse *parse, const char *name, json_t *
 	return status;
 }
 
-static enum status epoch_clocks_decode(struct manifest *m, struct manifest_epoch *epoch,
-				       const json_t *clocks, uint64_t at, struct error *error)
-{
-	const size_t n = json_array_size(clocks);
-
-	if (n > m->n_clocks)
-		return error_set_corrupt(error, at,
-					 "manifest: an epoch has %zu clocks, the recording %zu", n,
-					 m->n_clocks);
-	epoch->clocks = manifest_clocks_take(m);
-	if (m->n_clocks && !epoch->clocks)
-		return no_memory(error);
-	for (size_t i = 0; i < n; i++) {
-		enum status status =
-			fields_decode(&manifest_epoch_clock_fields, json_array_get(clocks, i),
-				      &epoch->clocks[i], at, error);
-
-		if (status != STATUS_OK)
-			return status;
-	}
-	return STATUS_OK;
-}
-
-static enum status epoch_decode(struct parse *parse, const json_t *object, uint64_t at,
-				struct error *error)
-{
-	struct manifest *m = parse->manifest;
-	const struct list incidents = incidents_list(m), objects = objects_list(m);
-	struct manifest_epoch epoch = { 0 };
-	const json_t *value;
-	enum status status;
-
-	if (m->n_epochs == MANIFEST_MAX_EPOCHS)
-		return too_many("epochs", MANIFEST_MAX_EPOCHS, error);
-	if (!array_reserve(&m->epochs, &m->epochs_capacity, m->n_epochs + 1))
-		return no_memory(error);
-	status = fields_decode(&manifest_epoch_fields, object, &epoch, at, error);
-	if (status == STATUS_OK)
-		status = epoch_clocks_decode(m, &epoch, json_object_get(object, "clocks"), at,
-					     error);
-	value = json_object_get(object, "incidents");
-	if (status == STATUS_OK && value)
-		status = list_decode(m, &incidents, value, at, error);
-	value = json_object_get(object, "objects");
-	if (status == STATUS_OK && value)
-		status = list_decode(m, &objects, value, at, error);
-	if (status == STATUS_OK)
-		m->epochs[m->n_epochs++] = epoch;
-	return status;
-}
-
 static enum status wrong_at(const struct parse *parse, struct error *error)
 {
 	return error_set_corrupt(error, parse->scan.at, "manifest: this is no JSON");
@@ -332,6 +282,96 @@ static enum status value_load(const struct parse *parse, size_t start, size_t en
 				 "manifest: %s", why.text);
 }
 
+/* What the members of one epoch go to that are no plain fields. */
+struct epoch_parse {
+	struct parse *parse;
+	struct manifest_epoch *epoch;
+};
+
+static enum status epoch_clocks_scan(struct parse *parse, struct manifest_epoch *epoch,
+				     size_t start, size_t end, struct error *error)
+{
+	struct manifest *m = parse->manifest;
+	const struct fields_text in = { .text = parse->scan.text, .c_locale = parse->c_locale };
+	struct scan scan = { parse->scan.text, end, start };
+	enum scan_result found = scan_expect(&scan, '[');
+	enum status status = STATUS_OK;
+	size_t n = 0, clock, clock_end;
+
+	while (found == SCAN_OK && status == STATUS_OK && scan_peek(&scan) != ']') {
+		found = scan_value(&scan, &clock, &clock_end);
+		if (found != SCAN_OK)
+			break;
+		if (n == m->n_clocks)
+			return error_set_corrupt(error, clock,
+						 "manifest: an epoch has more than the %zu clocks "
+						 "of its recording",
+						 m->n_clocks);
+		status = fields_scan(&manifest_epoch_clock_fields, &in, clock, clock_end,
+				     &epoch->clocks[n++], error);
+		if (scan_peek(&scan) != ']')
+			found = scan_expect(&scan, ',');
+	}
+	if (found != SCAN_OK)
+		return error_set_corrupt(error, scan.at,
+					 "manifest: an epoch's \"clocks\" are no JSON array");
+	return status;
+}
+
+static enum status epoch_list_load(struct parse *parse, const struct list *list, size_t start,
+				   size_t end, struct error *error)
+{
+	json_t *value;
+	enum status status = value_load(parse, start, end, &value, error);
+
+	if (status == STATUS_OK) {
+		status = list_decode(parse->manifest, list, value, start, error);
+		json_decref(value);
+	}
+	return status;
+}
+
+static bool name_is(const char *name, size_t size, const char *wanted)
+{
+	return size == strlen(wanted) && !memcmp(name, wanted, size);
+}
+
+static enum status epoch_member(void *context, const char *name, size_t name_size, size_t start,
+				size_t end, struct error *error)
+{
+	struct epoch_parse *at = context;
+	const struct list incidents = incidents_list(at->parse->manifest);
+	const struct list objects = objects_list(at->parse->manifest);
+
+	if (name_is(name, name_size, "clocks"))
+		return epoch_clocks_scan(at->parse, at->epoch, start, end, error);
+	if (name_is(name, name_size, "incidents"))
+		return epoch_list_load(at->parse, &incidents, start, end, error);
+	if (name_is(name, name_size, "objects"))
+		return epoch_list_load(at->parse, &objects, start, end, error);
+	return STATUS_OK;
+}
+
+static enum status epoch_decode(struct parse *parse, size_t start, size_t end, struct error *error)
+{
+	struct manifest *m = parse->manifest;
+	struct manifest_epoch epoch = { 0 };
+	struct epoch_parse at = { parse, &epoch };
+	const struct fields_text in = { parse->scan.text, parse->c_locale, epoch_member, &at };
+	enum status status;
+
+	if (m->n_epochs == MANIFEST_MAX_EPOCHS)
+		return too_many("epochs", MANIFEST_MAX_EPOCHS, error);
+	epoch.clocks = manifest_clocks_take(m);
+	if (!array_reserve(&m->epochs, &m->epochs_capacity, m->n_epochs + 1) ||
+	    (m->n_clocks && !epoch.clocks))
+		return no_memory(error);
+	status = fields_scan(&manifest_epoch_fields, &in, start, end, &epoch, error);
+	if (status == STATUS_OK)
+		m->epochs[m->n_epochs++] = epoch;
+	return status;
+}
+
 /* STATUS_END: the text stops inside the epochs, of which those before the cut are kept. */
 static enum status epochs_decode(struct parse *parse, struct error *error)
 {
@@ -342,17 +382,12 @@ static enum status epochs_decode(struct parse *parse, struct error *error)
 					 "manifest: \"epochs\" stands before \"clocks\"");
 	while (found == SCAN_OK && scan_peek(&parse->scan) != ']') {
 		size_t start, end;
-		json_t *value;
 		enum status status;
 
 		found = scan_value(&parse->scan, &start, &end);
 		if (found != SCAN_OK)
 			break;
-		status = value_load(parse, start, end, &value, error);
-		if (status != STATUS_OK)
-			return status;
-		status = epoch_decode(parse, value, start, error);
-		json_decref(value);
+		status = epoch_decode(parse, start, end, error);
 		if (status != STATUS_OK)
 			return status;
 		if (scan_peek(&parse->scan) == ',')
@@ -435,7 +470,11 @@ enum status manifest_parse(struct manifest *manifest, const char *text, size_t s
 	if (size > MANIFEST_MAX_BYTES)
 		return error_set(error, STATUS_LIMIT, "manifest: longer than %llu bytes",
 				 (unsigned long long)MANIFEST_MAX_BYTES);
+	parse.c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+	if (!parse.c_locale)
+		return no_memory(error);
 	status = document_decode(&parse, error);
+	freelocale(parse.c_locale);
 	if ((status == STATUS_OK || status == STATUS_END) &&
 	    !(parse.schema_seen && parse.clocks_seen))
 		status = error_set_corrupt(error, parse.scan.at,
