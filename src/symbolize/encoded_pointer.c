@@ -3,7 +3,7 @@
 
 #include <dwarf.h>
 
-static uint64_t leb128(struct bytes *bytes, bool is_signed)
+uint64_t bytes_leb128(struct bytes *bytes, bool is_signed)
 {
 	uint64_t value = 0;
 	unsigned int shift = 0;
@@ -28,8 +28,8 @@ static bool plain_value(struct encoded_pointer *pointer, struct bytes *bytes, ui
 	case DW_EH_PE_absptr:
 		pointer->value = pointer->is_64_bit ? bytes_u64(bytes) : bytes_u32(bytes);
 		break;
-	case DW_EH_PE_uleb128: pointer->value = leb128(bytes, false); break;
-	case DW_EH_PE_sleb128: pointer->value = leb128(bytes, true); break;
+	case DW_EH_PE_uleb128: pointer->value = bytes_leb128(bytes, false); break;
+	case DW_EH_PE_sleb128: pointer->value = bytes_leb128(bytes, true); break;
 	case DW_EH_PE_udata2: pointer->value = bytes_u16(bytes); break;
 	case DW_EH_PE_udata4: pointer->value = bytes_u32(bytes); break;
 	case DW_EH_PE_udata8:

@@ -15,6 +15,9 @@ struct encoded_pointer {
 	uint64_t value;     /* result */
 };
 
+/* A LEB128 number (DWARF 5 section 7.6); bits above the 64th are dropped. */
+uint64_t bytes_leb128(struct bytes *bytes, bool is_signed);
+
 /* Reads one pointer at the cursor into pointer->value; false when the encoding is unknown (also
  * DW_EH_PE_aligned, DW_EH_PE_textrel and DW_EH_PE_funcrel, which Linux toolchains do not emit here) or
  * the bytes end. DW_EH_PE_indirect is refused: it needs a live process. */

@@ -14,92 +14,109 @@
 struct reading {
 	struct fde_table *table;
 	const struct elf_file *file;
-	const uint8_t *data; /* the section */
-	uint64_t vaddr;      /* of its first byte */
-	bool eh_frame;
+	uint32_t section;
 	/* The CIE that was decoded last: neighbours share theirs. */
 	uint64_t cie_offset;
-	int encoding; /* DW_EH_PE_* of its FDEs' pointers, -1: not understood */
+	int encoding;
 };
 
-/* Augmentation string and data of a CIE (LSB 10.6.1.1.1): 'z' starts, then one letter per item. */
-static int cie_encoding(const struct reading *reading, const Dwarf_CIE *cie)
+static bool must_swap(const struct elf_file *file)
 {
-	struct bytes data =
-		bytes_of(cie->augmentation_data, cie->augmentation_data_size,
-			 reading->file->big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__));
-	const char *letter = cie->augmentation;
-	int encoding = DW_EH_PE_absptr;
-
-	if (!letter || *letter != 'z')
-		return letter && *letter ? -1 : encoding;
-	while (*++letter) {
-		struct encoded_pointer ignored = { .is_64_bit = reading->file->is_64_bit };
-		const uint8_t *byte;
-
-		switch (*letter) {
-		case 'S':
-		case 'B':
-		case 'G': continue;
-		case 'R':
-		case 'L':
-			byte = bytes_take(&data, 1);
-			if (byte && *letter == 'R')
-				encoding = *byte;
-			break;
-		case 'P':
-			byte = bytes_take(&data, 1);
-			if (byte)
-				encoded_pointer_read(&ignored, &data, *byte);
-			break;
-		default: return encoding; /* what follows cannot be located */
-		}
-		if (data.failed)
-			return -1;
-	}
-	return encoding;
+	return file->big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 }
 
-static int encoding_at(struct reading *reading, const unsigned char *ident, Elf_Data *section,
-		       uint64_t cie_offset)
+/* Augmentation string and data of a CIE (LSB 10.6.1.1.1): 'z' starts, then one letter per item. */
+static void augmentation_read(const struct elf_file *file, struct fde_cie *cie)
 {
+	struct bytes data = bytes_of(cie->cie.augmentation_data, cie->cie.augmentation_data_size,
+				     must_swap(file));
+	const char *letter = cie->cie.augmentation;
+
+	cie->encoding = DW_EH_PE_absptr;
+	if (!letter || !*letter)
+		return;
+	cie->has_data = *letter == 'z';
+	if (!cie->has_data)
+		cie->encoding = -1;
+	while (cie->has_data && *++letter) {
+		struct encoded_pointer ignored = { .is_64_bit = file->is_64_bit };
+		const uint8_t *byte;
+
+		if (*letter == 'S')
+			cie->is_signal = true;
+		if (*letter == 'S' || *letter == 'B' || *letter == 'G')
+			continue;
+		if (*letter != 'R' && *letter != 'L' && *letter != 'P')
+			return; /* what follows cannot be located */
+		byte = bytes_take(&data, 1);
+		if (byte && *letter == 'R')
+			cie->encoding = *byte;
+		else if (byte && *letter == 'P')
+			encoded_pointer_read(&ignored, &data, *byte);
+		if (data.failed)
+			cie->encoding = -1;
+	}
+}
+
+bool fde_cie_read(const struct elf_file *file, const struct fde_table *table, uint32_t section,
+		  uint64_t offset, struct fde_cie *cie)
+{
+	const unsigned char *ident = (const unsigned char *)elf_getident(file->elf, NULL);
+	const struct fde_bytes *bytes = &table->sections[section];
+	Elf_Data data = bytes->data;
 	Dwarf_CFI_Entry entry;
 	Dwarf_Off next;
 
-	if (reading->cie_offset == cie_offset)
-		return reading->encoding;
-	reading->cie_offset = cie_offset;
-	reading->encoding = -1;
-	if (!dwarf_next_cfi(ident, section, reading->eh_frame, cie_offset, &next, &entry) &&
-	    dwarf_cfi_cie_p(&entry))
-		reading->encoding = cie_encoding(reading, &entry.cie);
+	memset(cie, 0, sizeof(*cie));
+	cie->encoding = -1;
+	if (!ident || !data.d_buf || offset >= data.d_size ||
+	    dwarf_next_cfi(ident, &data, section == FDE_EH_FRAME, offset, &next, &entry) ||
+	    !dwarf_cfi_cie_p(&entry))
+		return false;
+	cie->cie = entry.cie;
+	augmentation_read(file, cie);
+	return true;
+}
+
+static int encoding_at(struct reading *reading, uint64_t cie_offset)
+{
+	struct fde_cie cie;
+
+	if (reading->cie_offset != cie_offset) {
+		reading->cie_offset = cie_offset;
+		fde_cie_read(reading->file, reading->table, reading->section, cie_offset, &cie);
+		reading->encoding = cie.encoding;
+	}
 	return reading->encoding;
 }
 
-static bool range_add(struct reading *reading, uint64_t start, uint64_t size)
+static bool range_add(struct reading *reading, uint64_t start, uint64_t size, uint64_t offset)
 {
 	struct fde_table *table = reading->table;
 	const struct elf_segment *segment = elf_file_segment_at(reading->file, start, true);
 
 	/* The linker zeroes the start of entries whose function it threw away. */
-	if (!size || !segment)
+	if (!size || !segment || offset > UINT32_MAX)
 		return true;
 	if (size > segment->memory_size - (start - segment->vaddr))
 		size = segment->memory_size - (start - segment->vaddr);
 	if (table->n >= FDE_TABLE_MAX_ENTRIES ||
 	    !array_reserve(&table->ranges, &table->capacity, table->n + 1))
 		return false;
-	table->ranges[table->n++] = (struct fde_range){ start, start + size };
+	table->ranges[table->n++] =
+		(struct fde_range){ start, start + size, (uint32_t)offset, reading->section };
 	return true;
 }
 
-static bool fde_read(struct reading *reading, const Dwarf_FDE *fde, int encoding)
+static bool fde_read(struct reading *reading, const Dwarf_FDE *fde, uint64_t offset, int encoding)
 {
-	const bool swap = reading->file->big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
-	struct bytes bytes = bytes_of(fde->start, (size_t)(fde->end - fde->start), swap);
+	const struct fde_bytes *section = &reading->table->sections[reading->section];
+	struct bytes bytes =
+		bytes_of(fde->start, (size_t)(fde->end - fde->start), must_swap(reading->file));
 	struct encoded_pointer start = {
 		.is_64_bit = reading->file->is_64_bit,
-		.vaddr = reading->vaddr + (uint64_t)(fde->start - reading->data),
+		.vaddr = section->vaddr +
+			 (uint64_t)(fde->start - (const uint8_t *)section->data.d_buf),
 	};
 	struct encoded_pointer size = { .is_64_bit = reading->file->is_64_bit };
 
@@ -108,20 +125,21 @@ static bool fde_read(struct reading *reading, const Dwarf_FDE *fde, int encoding
 		reading->table->damaged = true;
 		return true;
 	}
-	return range_add(reading, start.value, size.value);
+	return range_add(reading, start.value, size.value, offset);
 }
 
-static bool entries_read(struct reading *reading, Elf_Data *section)
+static bool entries_read(struct reading *reading)
 {
 	const unsigned char *ident = (const unsigned char *)elf_getident(reading->file->elf, NULL);
+	Elf_Data *data = &reading->table->sections[reading->section].data;
+	const bool eh_frame = reading->section == FDE_EH_FRAME;
 	Dwarf_Off offset = 0, next = 0;
 	Dwarf_CFI_Entry entry;
 
-	reading->data = section->d_buf;
 	reading->cie_offset = UINT64_MAX;
 	for (; offset != (Dwarf_Off)-1; offset = next) {
-		int result =
-			dwarf_next_cfi(ident, section, reading->eh_frame, offset, &next, &entry);
+		int result = dwarf_next_cfi(ident, data, eh_frame, offset, &next, &entry);
+		int encoding;
 
 		if (result > 0)
 			break;
@@ -132,14 +150,13 @@ static bool entries_read(struct reading *reading, Elf_Data *section)
 				break;
 			continue;
 		}
-		if (!dwarf_cfi_cie_p(&entry)) {
-			int encoding = encoding_at(reading, ident, section, entry.fde.CIE_pointer);
-
-			if (encoding < 0)
-				reading->table->damaged = true;
-			else if (!fde_read(reading, &entry.fde, encoding))
-				return false;
-		}
+		if (dwarf_cfi_cie_p(&entry))
+			continue;
+		encoding = encoding_at(reading, entry.fde.CIE_pointer);
+		if (encoding < 0)
+			reading->table->damaged = true;
+		else if (!fde_read(reading, &entry.fde, offset, encoding))
+			return false;
 	}
 	return true;
 }
@@ -147,9 +164,8 @@ static bool entries_read(struct reading *reading, Elf_Data *section)
 /* PT_GNU_EH_FRAME leads to .eh_frame_hdr, whose second field points at .eh_frame:
  *	u8 version = 1, u8 eh_frame_ptr encoding, u8 count encoding, u8 table encoding, eh_frame_ptr
  * Its end is not told; the zero terminator or the end of the segment is. */
-static bool eh_frame_by_header(const struct elf_file *file, Elf_Data *section, uint64_t *vaddr)
+static bool eh_frame_by_header(const struct elf_file *file, struct fde_bytes *section)
 {
-	const bool swap = file->big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 	const struct elf_segment *segment;
 	const uint8_t *header;
 	GElf_Phdr program;
@@ -166,7 +182,7 @@ static bool eh_frame_by_header(const struct elf_file *file, Elf_Data *section, u
 		header = elf_file_at(file, program.p_vaddr, 12);
 		if (!header || header[0] != 1)
 			continue;
-		bytes = bytes_of(header + 4, 8, swap);
+		bytes = bytes_of(header + 4, 8, must_swap(file));
 		pointer.vaddr = program.p_vaddr + 4;
 		pointer.data_base = program.p_vaddr;
 		if (!encoded_pointer_read(&pointer, &bytes, header[1]))
@@ -175,12 +191,12 @@ static bool eh_frame_by_header(const struct elf_file *file, Elf_Data *section, u
 		if (!segment || pointer.value - segment->vaddr >= segment->file_size)
 			continue;
 		memset(section, 0, sizeof(*section));
-		section->d_type = ELF_T_BYTE;
-		section->d_version = EV_CURRENT;
-		section->d_size = segment->file_size - (pointer.value - segment->vaddr);
-		section->d_buf =
+		section->vaddr = pointer.value;
+		section->data.d_type = ELF_T_BYTE;
+		section->data.d_version = EV_CURRENT;
+		section->data.d_size = segment->file_size - (pointer.value - segment->vaddr);
+		section->data.d_buf =
 			(uint8_t *)file->image + segment->offset + (pointer.value - segment->vaddr);
-		*vaddr = pointer.value;
 		return true;
 	}
 	return false;
@@ -192,10 +208,14 @@ static int range_compare(const void *a, const void *b)
 
 	if (x->start != y->start)
 		return x->start < y->start ? -1 : 1;
-	return x->end < y->end ? -1 : x->end > y->end;
+	if (x->end != y->end)
+		return x->end < y->end ? -1 : 1;
+	if (x->section != y->section)
+		return x->section > y->section ? -1 : 1;
+	return x->offset > y->offset ? -1 : x->offset < y->offset;
 }
 
-/* Of entries with one start the longest is kept; an entry ends where the next one starts. */
+/* Of entries with one start the longest is kept, of equal ones that of .eh_frame; an entry ends where the next one starts. */
 static void ranges_tidy(struct fde_table *table)
 {
 	size_t n = 0;
@@ -212,35 +232,33 @@ static void ranges_tidy(struct fde_table *table)
 	table->n = n;
 }
 
-static bool debug_frame_read(struct reading *reading, const struct elf_file *in)
+static bool section_read(struct fde_table *table, const struct elf_file *file,
+			 const struct elf_file *in, const char *name, uint32_t section)
 {
+	struct reading reading = { .table = table, .file = file, .section = section };
+	struct fde_bytes *bytes = &table->sections[section];
 	GElf_Shdr header;
-	Elf_Data *section = elf_file_section_data(in, ".debug_frame", &header);
+	Elf_Data *data = elf_file_section_data(in, name, &header);
 
-	reading->eh_frame = false;
-	reading->vaddr = 0;
-	return !section || entries_read(reading, section);
+	if (data) {
+		bytes->data = *data;
+		bytes->vaddr = header.sh_addr;
+	} else if (section != FDE_EH_FRAME || !eh_frame_by_header(file, bytes)) {
+		return true;
+	}
+	return entries_read(&reading);
 }
 
 bool fde_table_read(struct fde_table *table, const struct elf_file *file,
 		    const struct elf_file *debug)
 {
-	struct reading reading = { .table = table, .file = file, .eh_frame = true };
-	Elf_Data *section, by_header;
-	bool good = true;
-	GElf_Shdr header;
+	bool good;
 
 	memset(table, 0, sizeof(*table));
-	section = elf_file_section_data(file, ".eh_frame", &header);
-	if (section)
-		reading.vaddr = header.sh_addr;
-	else if (eh_frame_by_header(file, &by_header, &reading.vaddr))
-		section = &by_header;
-	if (section)
-		good = entries_read(&reading, section);
-	good = good && debug_frame_read(&reading, file);
+	good = section_read(table, file, file, ".eh_frame", FDE_EH_FRAME) &&
+	       section_read(table, file, file, ".debug_frame", FDE_DEBUG_FRAME);
 	if (debug)
-		good = good && debug_frame_read(&reading, debug);
+		good = good && section_read(table, file, debug, ".debug_frame", FDE_SEPARATE_FRAME);
 	if (good)
 		ranges_tidy(table);
 	else

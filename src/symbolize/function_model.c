@@ -28,18 +28,23 @@ static unsigned int leading_underscores(const char *name)
 	return n;
 }
 
-static int name_compare(const char *a, const char *b)
+/* glibc calls the same code write (weak) and __write (global): users know the former. */
+static int name_compare(const struct raw_symbol *a, const struct raw_symbol *b)
 {
-	const unsigned int a_lead = leading_underscores(a), b_lead = leading_underscores(b);
+	const unsigned int a_lead = leading_underscores(a->name);
+	const unsigned int b_lead = leading_underscores(b->name);
+	const bool a_weak = a->binding == STB_WEAK, b_weak = b->binding == STB_WEAK;
 	size_t a_length, b_length;
 
 	if (a_lead != b_lead)
 		return a_lead < b_lead ? -1 : 1;
-	a_length = strlen(a);
-	b_length = strlen(b);
+	if (a_weak != b_weak)
+		return a_weak ? 1 : -1;
+	a_length = strlen(a->name);
+	b_length = strlen(b->name);
 	if (a_length != b_length)
 		return a_length < b_length ? -1 : 1;
-	return strcmp(a, b);
+	return strcmp(a->name, b->name);
 }
 
 int raw_symbol_compare(const void *a, const void *b)
@@ -54,7 +59,7 @@ int raw_symbol_compare(const void *a, const void *b)
 		return x_label ? 1 : -1;
 	if (x_local != y_local)
 		return x_local ? 1 : -1;
-	return name_compare(x->name, y->name);
+	return name_compare(x, y);
 }
 
 static int pointer_compare(const void *a, const void *b)

@@ -6,7 +6,7 @@
  * Rules, in this order:
  *   aliases	Symbols with one start are one function. Its name is that of the best symbol: sized before
  *		unsized, typed before a bare label, global and weak before local, fewer leading underscores,
- *		then the shorter name, then byte order. Its size is the largest of them.
+ *		global before weak, then the shorter name, then byte order. Its size is the largest.
  *   labels	A local, untyped, unsized symbol inside a sized function is a label of it, not a function.
  *   size 0	ends at the next symbol, at the end of the FDE or of the symbol that encloses it, or, in no
  *		FDE, where the next FDE or the section ends: whichever comes first.

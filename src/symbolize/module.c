@@ -67,6 +67,9 @@ void module_free(struct module *module)
 {
 	if (!module)
 		return;
+	if (module->cfi)
+		cfi_cache_release(module->cfi);
+	free(module->cfi);
 	debug_info_close(module->info);
 	function_model_release(&module->model);
 	symbol_table_release(&module->symbols);
@@ -150,6 +153,7 @@ static bool symbols_read(struct module *module)
 	if (!module->has_symtab && minidebug_open(&module->mini, &module->file) == SYMBOL_OK &&
 	    !symbol_table_read(table, &module->mini, SHT_SYMTAB, &n_mini))
 		return false;
+	module->has_symtab |= n_mini > 0;
 	return symbol_table_read(table, &module->file, SHT_DYNSYM, &n_dynamic) &&
 	       plt_read(table, &module->file);
 }
@@ -195,6 +199,19 @@ struct function_model *module_model(struct module *module)
 		symbols_drop(&module->symbols);
 	}
 	return module->memory_short ? NULL : &module->model;
+}
+
+/* The model is built first: that finds the separate debug file, which may hold .debug_frame. */
+struct cfi_cache *module_cfi(struct module *module)
+{
+	if (module->cfi || module_open(module) != SYMBOL_OK || !module->file.elf)
+		return module->cfi;
+	module_model(module);
+	module->cfi = malloc(sizeof(*module->cfi));
+	if (module->cfi)
+		cfi_cache_init(module->cfi, &module->file,
+			       module->debug.elf ? &module->debug : NULL);
+	return module->cfi;
 }
 
 /* The separate file is the better one when both have some. */

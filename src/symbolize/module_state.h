@@ -8,6 +8,7 @@
 #ifndef ASSAY_SYMBOLIZE_MODULE_STATE_H
 #define ASSAY_SYMBOLIZE_MODULE_STATE_H
 
+#include "symbolize/cfi_cache.h"
 #include "symbolize/debug_info.h"
 #include "symbolize/debug_search.h"
 #include "symbolize/function_model.h"
@@ -45,6 +46,7 @@ struct module {
 	struct symbol_table symbols; /* owns made-up names; its array is dropped after the build */
 	struct function_model model;
 
+	struct cfi_cache *cfi; /* made by the first unwinding through the module */
 	bool informed;
 	struct debug_info *info; /* NULL when there is none */
 };
@@ -55,6 +57,9 @@ void module_free(struct module *module);
 
 /* Finds and opens the module's file. SYMBOL_OK or the module's miss. */
 enum symbol_miss module_open(struct module *module);
+
+/* The unwind rows; NULL when the module has no file or memory is short. */
+struct cfi_cache *module_cfi(struct module *module);
 
 /* The debug information, or NULL. */
 struct debug_info *module_debug_info(struct module *module);

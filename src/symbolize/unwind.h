@@ -39,7 +39,10 @@ MUST_CHECK enum status unwinder_new(struct unwinder **unwinder, struct symbolize
 				    struct error *error);
 void unwinder_free(struct unwinder *unwinder);
 
-/* Fills addresses[0] = sampled ip, [1] = its return address, ... and returns how many. */
+/* Fills addresses[0] = sampled ip, [1] = its return address, ... and returns how many. All but the first
+ * are to be looked up one byte lower, as return addresses; for a frame that a signal interrupted, whose
+ * address is none, one is added so that the same holds. `stack` holds the bytes in the byte order of the
+ * target, which is little-endian. */
 size_t unwind(struct unwinder *unwinder, const struct unwind_sample *sample,
 	      const struct unwind_space *space, uint64_t *addresses, size_t capacity,
 	      enum unwind_end *end);
