@@ -282,7 +282,8 @@ static void contradictions_are_refused_with_the_word_that_is_wrong(void **state)
 	expect(STATUS_CORRUPT, HEAD "\"seed\": \"12x\", \"epochs\": []}", "\"seed\"");
 	expect(STATUS_CORRUPT, HEAD "\"schedule\": \"weekly\", \"epochs\": []}", "\"schedule\"");
 	expect(STATUS_CORRUPT, HEAD "\"rate_why\": 3}", "\"rate_why\"");
-	expect(STATUS_CORRUPT, HEAD "\"epochs\": [{\"clocks\": [{}, {}]}]}", "more than the 1 clocks");
+	expect(STATUS_CORRUPT, HEAD "\"epochs\": [{\"clocks\": [{}, {}]}]}",
+	       "more than the 1 clocks");
 	expect(STATUS_CORRUPT, HEAD "\"epochs\": [{\"index\": 1} {\"index\": 2}]}", "no JSON");
 	expect(STATUS_CORRUPT, HEAD "\"epochs\": [{\"index\": nope}]}", NULL);
 	expect(STATUS_CORRUPT, HEAD "\"epochs\": [5]}", "epoch");
