@@ -140,12 +140,12 @@ static enum status session_render(struct session *session, const struct report_c
 					   .width = page_width(session->sys) };
 	enum status status;
 
-	if (cli->json)
+	if (cli->json) {
 		status = report_json(&session->report, &json, &session->output, error);
-	else
+	} else {
 		report_text_render(&session->report, &text, &session->output);
-	if (!cli->json)
 		status = output_check(&session->output, error);
+	}
 	if (status != STATUS_OK)
 		return status;
 	return page_write(session->sys, session->output.text, session->output.size,

@@ -29,7 +29,8 @@ const char report_cli_help[] =
 	"      --no-children       self only: call chains are not looked at\n"
 	"      --children          order by total\n"
 	"      --inline            rows for inlined functions too (reads DWARF)\n"
-	"      --percent-limit P   leave out rows below P %\n"
+	"      --percent-limit P   leave out rows below P % in self and total (default 0.5; "
+	"--json: 0)\n"
 	"      --rows N            print at most N rows (default 40; 0: all)\n"
 	"  -n, --show-nr-samples   columns with numbers of samples\n"
 	"      --top K             what the verdict is about (default 5)\n"
@@ -265,6 +266,9 @@ enum status report_cli_parse(struct report_cli *cli, int argc, char **argv, stru
 	if (optind < argc)
 		return error_set(error, STATUS_USAGE, "one recording at a time: \"%s\" is too much",
 				 argv[optind]);
+	/* People want what matters, programs want all. */
+	if (isnan(cli->percent_limit))
+		cli->percent_limit = cli->json ? 0 : TEXT_DEFAULT_PERCENT;
 	if (!cli->by)
 		cli->by = REPORT_BY_FUNCTION | REPORT_BY_MODULE;
 	if (cli->rank_by_total && !cli->totals)

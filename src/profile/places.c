@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "profile/places.h"
 
+#include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -196,6 +197,15 @@ static struct module *kernel_module(struct places *places)
 				 places->origin.kernel_foreign);
 }
 
+/* On 64-bit machines the kernel lives in the upper half; a precise event may report a user address for
+ * a sample that was taken in the kernel, and that is nobody's. */
+static bool kernel_holds(const struct places *places, uint64_t address)
+{
+	const uint16_t machine = places->origin.machine;
+
+	return (machine != EM_X86_64 && machine != EM_AARCH64) || address >> 63;
+}
+
 static void place_resolve(struct places *places, struct place *place)
 {
 	/* A return address may be the first byte after its mapping; the call before it is not. */
@@ -204,7 +214,8 @@ static void place_resolve(struct places *places, struct place *place)
 	place->module = NULL;
 	place->offset.value = place->address.value;
 	if (place->mode == PLACE_KERNEL) {
-		place->module = kernel_module(places);
+		if (kernel_holds(places, place->address.value))
+			place->module = kernel_module(places);
 	} else if (place->mode == PLACE_USER) {
 		place->module = places_user_module(places, place->generation, inside,
 						   &place->offset, &place->mapped);

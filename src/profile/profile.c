@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "profile/profile.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "profile/chains.h"
+#include "profile/readings.h"
 
 /* A reader of samples in mid-work: what the last ones were, since the next are alike. */
 #define RECENT 256 /* processes (or threads) remembered, by the low bits of their number */
@@ -19,6 +21,7 @@ struct pass {
 	struct profile *profile;
 	const struct profile_options *options;
 	struct chains *chains;
+	struct readings readings;
 	struct recent generations[RECENT], comms[RECENT];
 };
 
@@ -197,6 +200,18 @@ static uint32_t generation_of(struct pass *pass, uint32_t pid, uint64_t time)
 	return recent->value;
 }
 
+/* A thread whose name is not in the file is called as perf calls it: ":TID", the idle one "swapper". */
+static uint32_t comm_unknown(struct pass *pass, uint32_t tid)
+{
+	char name[16] = "swapper";
+	uint32_t index;
+
+	if (tid)
+		snprintf(name, sizeof(name), ":%d", (int)tid);
+	index = strings_add(&pass->profile->timeline.strings, name);
+	return index == STRINGS_NONE ? 0 : index;
+}
+
 static uint32_t comm_of(struct pass *pass, uint32_t tid, uint64_t time)
 {
 	struct recent *recent = &pass->comms[tid % RECENT];
@@ -205,6 +220,8 @@ static uint32_t comm_of(struct pass *pass, uint32_t tid, uint64_t time)
 		recent->id = tid;
 		recent->value = timeline_comm_at(&pass->profile->timeline, tid, time, &recent->from,
 						 &recent->until);
+		if (recent->value == STRINGS_NONE)
+			recent->value = comm_unknown(pass, tid);
 	}
 	return recent->value;
 }
@@ -286,20 +303,17 @@ static enum status sample_count(struct pass *pass, const struct perfdata_sample 
 			    weight, error);
 }
 
-static enum status sample_take(struct pass *pass, const struct perfdata_record *record,
-			       struct error *error)
+/* One sample of one event. */
+static enum status sample_deliver(struct pass *pass, const struct perfdata_record *record,
+				  uint32_t event, double weight, struct error *error)
 {
 	struct profile *profile = pass->profile;
 	const struct perfdata_sample *sample = &record->sample;
 	const uint64_t time = record_time(profile, record);
-	uint32_t event = sample->event, column;
-	double weight;
+	uint32_t column;
 
-	if (event == PERFDATA_NO_EVENT && profile->n_events == 1)
-		event = 0;
 	if (event >= profile->n_events)
 		return STATUS_OK;
-	weight = sample->has_period && sample->period ? (double)sample->period : 1;
 	profile->events[event].samples++;
 	profile->events[event].weight += weight;
 	if (event != profile->event)
@@ -316,19 +330,44 @@ static enum status sample_take(struct pass *pass, const struct perfdata_record *
 	return sample_count(pass, sample, time, column, weight, error);
 }
 
+static enum status sample_take(struct pass *pass, const struct perfdata_record *record,
+			       struct error *error)
+{
+	const struct perfdata_sample *sample = &record->sample;
+	uint32_t event = sample->event;
+	uint64_t growth;
+	enum status status = STATUS_OK;
+
+	if (event == PERFDATA_NO_EVENT && pass->profile->n_events == 1)
+		event = 0;
+	if (!sample->has_read || pass->profile->bundle->has_manifest)
+		return sample_deliver(
+			pass, record, event,
+			sample->has_period && sample->period ? (double)sample->period : 1, error);
+	for (uint32_t i = 0; i < sample->n_read && status == STATUS_OK; i++)
+		if (readings_take(&pass->readings, &sample->read[i], &event, &growth))
+			status = sample_deliver(pass, record, event, (double)growth, error);
+	return status;
+}
+
 static enum status pass_samples(struct profile *profile, struct symbolizer *symbolizer,
 				const struct profile_options *options, struct error *error)
 {
 	struct perfdata_reader *reader = profile->bundle->reader;
 	struct pass *pass = calloc(1, sizeof(*pass));
+	const struct perfdata_event *events;
 	struct perfdata_record record;
 	enum status status;
+	size_t n_events;
 
 	if (!pass)
 		return error_set(error, STATUS_NO_MEMORY, "no memory to read the samples");
 	pass->profile = profile;
 	pass->options = options;
-	status = chains_new(&pass->chains, profile, symbolizer, error);
+	events = perfdata_reader_events(reader, &n_events);
+	status = readings_init(&pass->readings, events, n_events, error);
+	if (status == STATUS_OK)
+		status = chains_new(&pass->chains, profile, symbolizer, error);
 	if (status == STATUS_OK)
 		status = perfdata_reader_rewind(reader, error);
 	perfdata_reader_want(reader, PERFDATA_WANT_SAMPLES);
@@ -337,8 +376,37 @@ static enum status pass_samples(struct profile *profile, struct symbolizer *symb
 		if (record.type == PERF_RECORD_SAMPLE)
 			status = sample_take(pass, &record, error);
 	chains_free(pass->chains);
+	readings_release(&pass->readings);
 	free(pass);
 	return status == STATUS_END ? STATUS_OK : status;
+}
+
+/* The first event with samples, when the one that was chosen for the user has none; the number of
+ * events when there is nothing better. */
+static uint32_t event_better(const struct profile *profile, const struct profile_options *options)
+{
+	if (options->event || profile->events[profile->event].samples)
+		return (uint32_t)profile->n_events;
+	for (uint32_t i = 0; i < profile->n_events; i++)
+		if (profile->events[i].samples)
+			return i;
+	return (uint32_t)profile->n_events;
+}
+
+/* What the samples of one event need, made anew for it. */
+static enum status event_start(struct profile *profile, uint32_t event,
+			       const struct profile_options *options, struct error *error)
+{
+	enum status status;
+
+	profile->event = event;
+	free(profile->events);
+	profile->events = NULL;
+	clocks_release(&profile->clocks);
+	status = events_take(profile, error);
+	if (status == STATUS_OK && options->filter)
+		status = filter_check(profile, options->filter, error);
+	return status == STATUS_OK ? cells_init(profile, error) : status;
 }
 
 enum status profile_build(struct profile *profile, struct bundle *bundle,
@@ -347,6 +415,7 @@ enum status profile_build(struct profile *profile, struct bundle *bundle,
 {
 	struct origin origin;
 	enum status status;
+	uint32_t better;
 
 	memset(profile, 0, sizeof(*profile));
 	profile->bundle = bundle;
@@ -358,11 +427,7 @@ enum status profile_build(struct profile *profile, struct bundle *bundle,
 	if (status == STATUS_OK)
 		status = event_choose(profile, options->event, error);
 	if (status == STATUS_OK)
-		status = events_take(profile, error);
-	if (status == STATUS_OK && options->filter)
-		status = filter_check(profile, options->filter, error);
-	if (status == STATUS_OK)
-		status = cells_init(profile, error);
+		status = event_start(profile, profile->event, options, error);
 	if (status == STATUS_OK) {
 		origin = origin_of(bundle, sys, profile->timeline.kernel_start);
 		status = places_init(&profile->places, bundle, &profile->timeline, symbolizer,
@@ -370,6 +435,11 @@ enum status profile_build(struct profile *profile, struct bundle *bundle,
 	}
 	if (status == STATUS_OK)
 		status = pass_samples(profile, symbolizer, options, error);
+	if (status == STATUS_OK && (better = event_better(profile, options)) < profile->n_events) {
+		status = event_start(profile, better, options, error);
+		if (status == STATUS_OK)
+			status = pass_samples(profile, symbolizer, options, error);
+	}
 	if (status != STATUS_OK)
 		profile_release(profile);
 	return status;

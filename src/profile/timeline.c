@@ -462,5 +462,5 @@ uint32_t timeline_comm_at(const struct timeline *timeline, uint32_t tid, uint64_
 		*from = 0;
 	if (until)
 		*until = UINT64_MAX;
-	return 0;
+	return STRINGS_NONE;
 }

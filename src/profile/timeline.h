@@ -84,7 +84,7 @@ uint32_t timeline_generation_pid(const struct timeline *timeline, uint32_t gener
 const struct timeline_mapping *timeline_mapping_at(const struct timeline *timeline,
 						   uint32_t generation, uint64_t address);
 
-/* The comm of thread `tid` at `time`, as an index of timeline->strings; 0 ("") when unknown. */
+/* The comm of thread `tid` at `time`, as an index of timeline->strings; STRINGS_NONE when unknown. */
 uint32_t timeline_comm_at(const struct timeline *timeline, uint32_t tid, uint64_t time,
 			  uint64_t *from, uint64_t *until);
 

@@ -8,6 +8,7 @@
 #include "diagnose/conduct.h"
 #include "estimate/rank.h"
 #include "estimate/sequential.h"
+#include "estimate/stability.h"
 #include "estimate/unseen.h"
 #include "report/contract.h"
 #include "report/file_findings.h"
@@ -302,6 +303,34 @@ static enum status unseen_make(struct build *build, struct error *error)
 	return STATUS_OK;
 }
 
+/* How well pieces of the recording agree with the printed order of the first rows. */
+static enum status stability_make(struct build *build, struct error *error)
+{
+	struct report_stability *result = &build->report->stability;
+	const struct estimate_claim claim = {
+		.top = build->ranks.order,
+		.k = build->ranks.top_k < ESTIMATE_STABILITY_TOP_MAX ? build->ranks.top_k
+								     : ESTIMATE_STABILITY_TOP_MAX,
+	};
+	struct estimate_stability stability;
+	enum status status;
+
+	*result = (struct report_stability){ claim.k, NAN, NAN, NAN, NAN, "too few samples" };
+	if (!claim.k || build->ranked->shares.too_few)
+		return STATUS_OK;
+	status = estimate_stability(&stability, &build->ranked->estimates, &build->ranked->shares,
+				    &claim, error);
+	if (status != STATUS_OK || !stability.observed.pieces)
+		return status;
+	*result = (struct report_stability){ claim.k,
+					     stability.observed.top1,
+					     stability.observed.set,
+					     stability.observed.order,
+					     stability.expected_set,
+					     NULL };
+	return STATUS_OK;
+}
+
 static enum status measures_make(struct build *build, struct error *error)
 {
 	const bool randomised = build->profile->clocks.randomised;
@@ -363,6 +392,8 @@ static enum status report_fill(struct build *build, struct error *error)
 		status = settle_make(build, error);
 	if (status == STATUS_OK)
 		status = unseen_make(build, error);
+	if (status == STATUS_OK)
+		status = stability_make(build, error);
 	if (status != STATUS_OK)
 		return status;
 	report->no_ranks = build->ranks.why;

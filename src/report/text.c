@@ -106,8 +106,8 @@ static void clocks_line(const struct report *report, struct output *out)
 		if (ns)
 			digits_duration(contract->mean_period, period, sizeof(period));
 		else
-			snprintf(period, sizeof(period), "%.0f", contract->mean_period);
-		output_format(out, ", %s every %s%s", contract->clocks == 1 ? "one sample" : "each",
+			digits_short(contract->mean_period, period, sizeof(period));
+		output_format(out, ", %s every %s%s", contract->clocks == 1 ? "a sample" : "each",
 			      period, ns ? "" : " events");
 	}
 	if (!contract->randomised) {

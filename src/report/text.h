@@ -11,7 +11,8 @@
 #include "report/model.h"
 #include "report/output.h"
 
-#define TEXT_DEFAULT_ROWS 40
+#define TEXT_DEFAULT_ROWS    40
+#define TEXT_DEFAULT_PERCENT 0.5
 
 struct text_options {
 	bool colour;

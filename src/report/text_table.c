@@ -285,7 +285,7 @@ static void rest_render(const struct layout *layout, struct output *output)
 		return;
 	output_format(output, "  %zu more row%s with together %s %% of the samples", rest,
 		      rest == 1 ? "" : "s", digits_short(100 * self, text, sizeof(text)));
-	output_add(output, layout->options->max_rows ? " (all: --rows 0)\n" : "\n");
+	output_add(output, " (all: --rows 0 --percent-limit 0)\n");
 }
 
 void text_table(const struct report *report, const struct text_options *options,

@@ -11,6 +11,7 @@
 /* Beyond this the weaker the promise the better: "not in reasonable time". */
 #define PATIENCE_S (30 * 86400.0)
 #define NAMES_TOLD 4
+#define REST_SHARE 0.005
 
 static const struct report_share *ranked_share(const struct report *report,
 					       const struct report_row *row)
@@ -20,7 +21,9 @@ static const struct report_share *ranked_share(const struct report *report,
 
 static void row_name(struct output *out, const struct report_row *row)
 {
-	if (row->name)
+	if (row->name && row->name[0] == '[' && row->module && *row->module)
+		output_format(out, "%s in %s", row->name, row->module);
+	else if (row->name)
 		output_add(out, row->name);
 	else if (row->comm)
 		output_add(out, row->comm);
@@ -150,10 +153,20 @@ static size_t open_rows(const struct report *report, size_t from)
 	return n;
 }
 
+/* Rows so small that their order is nobody's concern. */
+static bool is_rest(const struct report *report, size_t row)
+{
+	return ranked_share(report, &report->rows[row])->recording.share < REST_SHARE;
+}
+
 static void open_words(struct output *out, const struct report *report, size_t settled)
 {
 	const size_t n = open_rows(report, settled);
 
+	if (settled && is_rest(report, settled)) {
+		output_format(out, "All others are below %g %% each. ", 100 * REST_SHARE);
+		return;
+	}
 	if (!settled)
 		output_add(out, "Which is first is open: ");
 	names_list(out, report, settled, n);
@@ -188,7 +201,7 @@ static void settle_words(struct output *out, const struct report *report)
 	char more[32], most[32];
 
 	if (settle->blocked_by_bias || settle->why || isnan(settle->seconds) ||
-	    report->order_settled)
+	    report->order_settled || is_rest(report, settled_prefix(report)))
 		return;
 	if (settle->seconds > PATIENCE_S) {
 		output_add(out, "They are too alike to be told apart in reasonable time. ");

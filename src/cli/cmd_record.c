@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * assay record: sample a command, processes or CPUs into a bundle.
+ *
+ * Ends as the command did: its exit code, or death by the same signal. All chatter goes to stderr.
+ */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "cli/commands.h"
+#include "cli/exit_code.h"
+#include "cli/record_options.h"
+
+#define PROGRESS_NS 500000000u
+
+struct teller {
+	bool quiet;
+	bool line_is_open; /* a progress line stands on the terminal */
+};
+
+static void line_close(struct teller *teller)
+{
+	if (teller->line_is_open)
+		fputs("\r\033[K", stderr);
+	teller->line_is_open = false;
+}
+
+static void notice_print(void *data, const char *text)
+{
+	struct teller *teller = data;
+
+	line_close(teller);
+	if (!teller->quiet)
+		fprintf(stderr, "assay record: %s\n", text);
+}
+
+/* "12.3 MB", into a buffer of at least 16. */
+static const char *size_format(uint64_t bytes, char *text, size_t size)
+{
+	static const char *const units[] = { "B", "kB", "MB", "GB", "TB" };
+	double value = (double)bytes;
+	unsigned int unit = 0;
+
+	for (; value >= 1000 && unit < 4; unit++)
+		value /= 1000;
+	snprintf(text, size, unit ? "%.1f %s" : "%.0f %s", value, units[unit]);
+	return text;
+}
+
+static void progress_print(void *data, const struct record_progress *progress)
+{
+	struct teller *teller = data;
+	char size[16];
+
+	fprintf(stderr,
+		"\r\033[K[ %.1f s, %llu samples in %llu epochs, cost %.2f %%, lost %llu, %s ]",
+		(double)progress->elapsed_ns / 1e9, (unsigned long long)progress->samples,
+		(unsigned long long)progress->epochs, progress->achieved * 100,
+		(unsigned long long)progress->lost,
+		size_format(progress->bytes, size, sizeof(size)));
+	fflush(stderr);
+	teller->line_is_open = true;
+}
+
+static void closing_print(const struct record_cli *cli, const struct record_result *result)
+{
+	char size[16], lost[64] = "";
+
+	if (result->lost)
+		snprintf(lost, sizeof(lost), "%llu lost, ", (unsigned long long)result->lost);
+	fprintf(stderr,
+		"[ assay record: %llu sample%s, %s%llu epoch%s, cost %.2f %% of budget %.3g %%, "
+		"wrote %s (%s) ]\n",
+		(unsigned long long)result->samples, result->samples == 1 ? "" : "s", lost,
+		(unsigned long long)result->epochs, result->epochs == 1 ? "" : "s",
+		result->achieved * 100, result->budget * 100, cli->options.output,
+		size_format(result->bytes, size, sizeof(size)));
+}
+
+/* The signals that end a recording or are passed on come through a descriptor. */
+static int signals_open(void)
+{
+	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 };
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
+		sigaddset(&set, numbers[i]);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+/* Dies as the command died, without a core file of our own. */
+static void die_by(int number)
+{
+	const struct rlimit none = { 0, 0 };
+	sigset_t set;
+
+	setrlimit(RLIMIT_CORE, &none);
+	signal(number, SIG_DFL);
+	sigemptyset(&set);
+	sigaddset(&set, number);
+	raise(number);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
+static int exit_as_command(const struct record_result *result)
+{
+	if (result->signal && !(result->ended_by_us && result->signal == SIGTERM))
+		die_by(result->signal);
+	return result->exit_code;
+}
+
+static int run(struct record_cli *cli, const struct sys *sys, const struct launch_state *state)
+{
+	struct teller teller = { .quiet = cli->quiet };
+	struct record_hooks hooks = { .data = &teller, .notice = notice_print };
+	struct record_result result;
+	struct error error;
+	enum status status;
+
+	cli->options.version = ASSAY_VERSION;
+	cli->options.launch_state = state;
+	cli->options.signal_fd = signals_open();
+	if (!cli->quiet && isatty(STDERR_FILENO)) {
+		hooks.progress = progress_print;
+		hooks.progress_ns = PROGRESS_NS;
+	}
+	status = record_run(&cli->options, sys, &hooks, &result, &error);
+	line_close(&teller);
+	close(cli->options.signal_fd);
+	if (status != STATUS_OK) {
+		fprintf(stderr, "assay record: %s\n", error.text);
+		if (result.exit_code || result.signal)
+			return exit_as_command(&result);
+		return exit_code_of(status);
+	}
+	if (!cli->quiet)
+		closing_print(cli, &result);
+	return exit_as_command(&result);
+}
+
+int cmd_record(int argc, char **argv)
+{
+	const struct sys *sys = sys_real();
+	struct launch_state state;
+	struct record_cli cli;
+	struct error error;
+	enum status status;
+	int code;
+
+	launch_state_save(&state);
+	status = record_cli_parse(&cli, sys, argc, argv, &error);
+	if (status != STATUS_OK) {
+		fprintf(stderr, "assay record: %s\n", error.text);
+		code = exit_code_of(status);
+	} else if (cli.help) {
+		fputs(record_cli_help, stdout);
+		code = EXIT_DONE;
+	} else {
+		code = run(&cli, sys, &state);
+	}
+	record_cli_release(&cli);
+	return code;
+}
