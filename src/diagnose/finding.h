@@ -44,7 +44,10 @@ struct finding {
 	char *text;          /* what is the case, one or two sentences */
 	char *next;          /* what to do about it; "" when nothing */
 	bool every_function; /* touches all of them, by at most error_hi */
-	double error_hi;     /* likely size of the error of a share, at worst; NAN: not known */
+	/* Of another clock than the ones that the shares come from: rows are not touched, and the errors are
+	 * those that the other clock's shares would have. Never of severity bias. */
+	bool elsewhere;
+	double error_hi; /* likely size of the error of a share, at worst; NAN: not known */
 	struct finding_function *functions;
 	size_t n_functions, functions_capacity;
 	size_t functions_left_out; /* touched, but beyond FINDING_FUNCTIONS_MAX */

@@ -97,4 +97,9 @@ const struct function *module_function_parent(struct module *module,
  * ordinary); false when no executable segment holds the offset. */
 bool module_vaddr(struct module *module, struct file_offset offset, struct elf_vaddr *address);
 
+/* The `size` bytes of machine code at this address, and for which machine (EM_*); NULL when they are not in
+ * the file: the kernel, perf maps, separate debug files, and objects of the other byte order. Borrowed. */
+const uint8_t *module_code(struct module *module, struct elf_vaddr start, uint64_t size,
+			   uint16_t *machine);
+
 #endif
