@@ -23,6 +23,16 @@ static bool digits_read(const char *text, size_t size, uint64_t *number)
 	return true;
 }
 
+/* Digits, point, sign and exponent only: strtod would take "0x1p3" and "-inf", too. */
+static bool is_decimal(const char *text, size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		if ((text[i] < '0' || text[i] > '9') && text[i] != '-' && text[i] != '+' &&
+		    text[i] != '.' && text[i] != 'e' && text[i] != 'E')
+			return false;
+	return size > 0;
+}
+
 /* True when the value was a plain number and is stored; otherwise the JSON parser decides. */
 static bool number_read(const struct field *field, const struct fields_text *in, size_t start,
 			size_t end, char *at)
@@ -39,7 +49,7 @@ static bool number_read(const struct field *field, const struct fields_text *in,
 		memcpy(at, &number, sizeof(number));
 		return true;
 	case FIELD_DOUBLE:
-		if (*text != '-' && (*text < '0' || *text > '9'))
+		if (!is_decimal(text, end - start))
 			return false;
 		/* something that is no number follows within the object, so strtod stops there */
 		real = strtod_l(text, &stop, in->c_locale);
