@@ -92,12 +92,8 @@ speed:
 	@$(MAKE) all DEPS=no
 	@ASSAY=$(CURDIR)/$(BUILD)/assay CC=$(CC) bench/speed.py
 
-# The statistical study of the estimates comes with them.
-study:
-	@[ -x bench/study ] || { echo 'make study: the study of the estimates is not in this version'; exit 1; }
-	@$(INSTALL_PACKAGES) $(COMPILER_PACKAGES)
-	@$(call configure,$(BUILD),-DASSAY_TESTS=ON)
-	@bench/study $(BUILD)
+study: tests
+	@$(BUILD)/bench/study $(PARTS)
 
 install: all
 	@cmake --install $(BUILD) --prefix $(DESTDIR)$(PREFIX)
