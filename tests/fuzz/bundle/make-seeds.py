@@ -247,7 +247,7 @@ def main():
     for folder, seeds in (('perfdata', perfdata_seeds()), ('manifest', manifest_seeds())):
         os.makedirs(os.path.join(HERE, folder), exist_ok=True)
         for name, data in seeds:
-            with open(os.path.join(HERE, folder, name), 'wb') as out:
+            with open(os.path.join(HERE, folder, name + '.data'), 'wb') as out:
                 out.write(data)
 
 
