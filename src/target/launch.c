@@ -3,18 +3,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 void launch_state_save(struct launch_state *state)
 {
-	struct sigaction action;
-
 	sigprocmask(SIG_SETMASK, NULL, &state->mask);
 	getrlimit(RLIMIT_NOFILE, &state->descriptors);
-	sigaction(SIGPIPE, NULL, &action);
-	state->pipe_signal_ignored = action.sa_handler == SIG_IGN;
 }
 
 /* Runs in the child: nothing here may allocate or print. */
@@ -25,8 +22,7 @@ static void child_wait_and_exec(int go_fd, int report_fd, char *const argv[],
 	ssize_t n;
 	int reason;
 
-	if (!state->pipe_signal_ignored)
-		signal(SIGPIPE, SIG_DFL);
+	signal(SIGPIPE, SIG_DFL);
 	setrlimit(RLIMIT_NOFILE, &state->descriptors);
 	do
 		n = read(go_fd, &go, 1);

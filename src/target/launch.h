@@ -8,14 +8,13 @@
  *
  * The child waits on a pipe and ends by itself when the pipe closes, so a parent that dies in between
  * leaves nothing behind. It inherits no descriptor but 0, 1 and 2 (everything in assay is
- * close-on-exec), the signal mask and the limits that assay itself was started with, and no ignored
- * signal that the caller did not ignore.
+ * close-on-exec), the signal mask and the limits that assay itself was started with, and SIGPIPE, which
+ * assay ignores, at its default.
  */
 #ifndef ASSAY_TARGET_LAUNCH_H
 #define ASSAY_TARGET_LAUNCH_H
 
 #include <signal.h>
-#include <stdbool.h>
 #include <sys/resource.h>
 #include <sys/types.h>
 
@@ -25,7 +24,6 @@
 struct launch_state {
 	sigset_t mask;
 	struct rlimit descriptors; /* RLIMIT_NOFILE */
-	bool pipe_signal_ignored;  /* SIGPIPE was ignored when assay started */
 };
 
 struct launch {
@@ -34,7 +32,7 @@ struct launch {
 	int report_fd; /* end of file: exec done; an int: errno of the exec that failed */
 };
 
-/* Reads mask, limits and dispositions of this process. */
+/* Reads mask and limits of this process. */
 void launch_state_save(struct launch_state *state);
 
 MUST_CHECK enum status launch_start(struct launch *launch, char *const argv[],

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "target/maps.h"
 
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -60,18 +58,4 @@ bool maps_next(const char **at, struct map *map)
 			return true;
 	}
 	return false;
-}
-
-bool maps_find(const struct sys *sys, pid_t pid, uint64_t address, struct map *map)
-{
-	char name[64], *text;
-	bool found = false;
-
-	snprintf(name, sizeof(name), "/proc/%d/maps", (int)pid);
-	if (sys_read_file(sys, AT_FDCWD, name, MAPS_MAX_BYTES, &text, NULL, NULL) != STATUS_OK)
-		return false;
-	for (const char *at = text; !found && maps_next(&at, map);)
-		found = map->start <= address && address < map->end;
-	free(text);
-	return found;
 }

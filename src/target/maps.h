@@ -31,7 +31,4 @@ struct map {
  * format are passed over. */
 bool maps_next(const char **at, struct map *map);
 
-/* Bounds of the mapping that holds `address`; false when the process or the mapping is gone. */
-bool maps_find(const struct sys *sys, pid_t pid, uint64_t address, struct map *map);
-
 #endif

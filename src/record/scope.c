@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Opening the clocks in the best scope that is permitted:
+ *
+ *	SYSTEM   -a, -C: per CPU, everything that runs there
+ *	CGROUP   launched: per CPU, within the cgroup made for the command
+ *	CPU      per CPU, foreign samples dropped by the collector
+ *	THREAD   own events for each thread and CPU, opened as threads appear
+ *	INHERIT  events of the first threads, inherited, never redrawn
+ *
+ * Per-CPU clocks come first because clocks of threads are biased on short threads in both directions,
+ * and because armed clocks of threads cost every context switch. Each attempt is all or nothing; why a
+ * better scope was not to be had is kept.
+ */
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "record/recorder.h"
+#include "target/process.h"
+
+static bool scope_is_per_cpu(enum clock_scope scope)
+{
+	return scope == SCOPE_SYSTEM || scope == SCOPE_CGROUP || scope == SCOPE_CPU;
+}
+
+static enum status sideband_event_open(struct recorder *recorder, uint32_t slot, pid_t pid,
+				       unsigned long flags, pid_t tid, bool inherit,
+				       uint32_t *chain, struct error *error)
+{
+	const struct sys *sys = recorder->sys;
+	struct channel *channel = &recorder->channels.items[slot];
+	struct perf_event_attr attr;
+	enum status status;
+	int fd;
+
+	attribute_for_sideband(&attr);
+	attr.inherit = inherit;
+	fd = sys->perf_event_open(sys->state, &attr, pid, channel->cpu, -1,
+				  flags | PERF_FLAG_FD_CLOEXEC);
+	if (fd < 0)
+		return error_set_errno(error, status_from_errno(-fd), -fd,
+				       "the kernel refuses to report forks and mappings");
+	status = channel_attach_sideband(&recorder->channels, channel, sys, fd, error);
+	if (status == STATUS_OK)
+		status = counters_adopt(&recorder->counters, fd,
+					recorder->attributes.sideband_first_id + slot, slot, tid,
+					chain, error);
+	if (status != STATUS_OK)
+		sys->close(sys->state, fd);
+	return status;
+}
+
+static enum status per_cpu_open(struct recorder *recorder, pid_t pid, unsigned long flags,
+				struct error *error)
+{
+	enum status status = STATUS_OK;
+
+	for (uint32_t slot = 0; status == STATUS_OK && slot < recorder->n_cpus; slot++) {
+		const struct counter_place place = { slot, pid, flags, -1 };
+
+		status = sideband_event_open(recorder, slot, pid, flags, -1, false, NULL, error);
+		if (status == STATUS_OK)
+			status = counters_open(&recorder->counters, &place, NULL, error);
+	}
+	return status;
+}
+
+static enum status cgroup_open(struct recorder *recorder, struct error *error)
+{
+	enum status status = cgroup_create(&recorder->cgroup, recorder->sys, error);
+
+	if (status == STATUS_OK)
+		status = per_cpu_open(recorder, recorder->cgroup.fd, PERF_FLAG_PID_CGROUP, error);
+	if (status == STATUS_OK)
+		status = cgroup_add(&recorder->cgroup, recorder->sys, recorder->launch.pid, error);
+	return status;
+}
+
+/* A dummy event of this process that does nothing but own a ring. */
+static enum status owner_open(struct recorder *recorder, uint32_t slot, bool sideband,
+			      struct error *error)
+{
+	const struct sys *sys = recorder->sys;
+	struct channel *channel = &recorder->channels.items[slot];
+	struct perf_event_attr attr;
+	enum status status;
+	int fd;
+
+	attribute_for_sideband(&attr);
+	attr.mmap = attr.mmap2 = attr.comm = attr.comm_exec = attr.task = 0;
+	attr.disabled = 1;
+	if (sideband) {
+		/* Threads are to be followed at once: every record wakes the collector. */
+		attr.watermark = 1;
+		attr.wakeup_watermark = 1;
+	}
+	fd = sys->perf_event_open(sys->state, &attr, 0, channel->cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	if (fd < 0)
+		return error_set_errno(error, status_from_errno(-fd), -fd,
+				       "the kernel refuses an event of this process itself");
+	recorder->owner_fds[recorder->n_owner_fds++] = fd;
+	status = sideband ? channel_attach_sideband(&recorder->channels, channel, sys, fd, error)
+			  : channel_attach_samples(&recorder->channels, channel, sys, fd, error);
+	return status;
+}
+
+static enum status owners_open(struct recorder *recorder, struct error *error)
+{
+	enum status status = STATUS_OK;
+
+	recorder->owner_fds = calloc(2 * recorder->n_cpus, sizeof(*recorder->owner_fds));
+	if (!recorder->owner_fds)
+		return error_set(error, STATUS_NO_MEMORY, "no memory for the ring buffers");
+	for (uint32_t slot = 0; status == STATUS_OK && slot < recorder->n_cpus; slot++) {
+		status = owner_open(recorder, slot, false, error);
+		if (status == STATUS_OK)
+			status = owner_open(recorder, slot, true, error);
+	}
+	return status;
+}
+
+/* `existed`: the thread lives already, so nobody's inherited sideband reports it. */
+enum status scope_thread_open(struct recorder *recorder, struct followed_task *task, bool existed,
+			      struct error *error)
+{
+	enum status status = STATUS_OK;
+
+	for (uint32_t slot = 0; status == STATUS_OK && slot < recorder->n_cpus; slot++) {
+		const struct counter_place place = { slot, task->tid, 0, task->tid };
+
+		if (existed)
+			status = sideband_event_open(recorder, slot, task->tid, 0, task->tid, true,
+						     &task->sidebands, error);
+		if (status == STATUS_OK)
+			status = counters_open(&recorder->counters, &place, &task->counters, error);
+	}
+	if (status == STATUS_OK || (error && error->os_errno == ESRCH)) {
+		/* A thread that has ended already needs no events. */
+		if (status != STATUS_OK)
+			counters_close_chain(&recorder->counters, &task->counters);
+		return STATUS_OK;
+	}
+	return status;
+}
+
+/* Opens the events of every thread of the target that exists. */
+static enum status threads_open(struct recorder *recorder, struct error *error)
+{
+	const struct record_options *options = recorder->options;
+	enum status status = STATUS_OK;
+
+	if (options->target == RECORD_COMMAND) {
+		struct followed_task *task;
+
+		status = followed_add(&recorder->followed, recorder->launch.pid,
+				      recorder->launch.pid, &task, error);
+		return status == STATUS_OK ? scope_thread_open(recorder, task, true, error)
+					   : status;
+	}
+	for (size_t i = 0; status == STATUS_OK && i < options->n_ids; i++) {
+		const bool one = options->target == RECORD_THREADS;
+		const pid_t pid =
+			one ? process_of_thread(recorder->sys, options->ids[i]) : options->ids[i];
+		pid_t *tids = NULL;
+		size_t n = 0;
+
+		if (pid < 0 || process_threads(recorder->sys, pid, &tids, &n, NULL) != STATUS_OK)
+			continue;
+		for (size_t t = 0; status == STATUS_OK && t < n; t++) {
+			struct followed_task *task;
+
+			if (one && tids[t] != options->ids[i])
+				continue;
+			status = followed_add(&recorder->followed, pid, tids[t], &task, error);
+			if (status == STATUS_OK)
+				status = scope_thread_open(recorder, task, true, error);
+		}
+		free(tids);
+	}
+	return status;
+}
+
+static enum status scope_open(struct recorder *recorder, enum clock_scope scope,
+			      struct error *error)
+{
+	const bool inherit = scope == SCOPE_INHERIT;
+	enum status status;
+
+	recorder->scope = scope;
+	recorder->cgroup.fd = -1;
+	followed_init(&recorder->followed);
+	status = attributes_make(&recorder->attributes, &recorder->plan, recorder->options,
+				 (uint32_t)recorder->n_cpus, inherit, error);
+	if (status == STATUS_OK)
+		status = channels_init(&recorder->channels, recorder->sys, recorder->cpus,
+				       recorder->n_cpus, recorder->options->ring_pages, error);
+	if (status == STATUS_OK)
+		status = drawer_init(&recorder->drawer, recorder->seed, recorder->plan.n_clocks,
+				     (uint32_t)recorder->n_cpus, error);
+	if (status == STATUS_OK)
+		status = counters_init(&recorder->counters, recorder->sys, recorder->options,
+				       &recorder->plan, &recorder->attributes, &recorder->channels,
+				       &recorder->drawer, error);
+	if (status != STATUS_OK)
+		return status;
+	if (scope == SCOPE_CGROUP)
+		return cgroup_open(recorder, error);
+	if (scope_is_per_cpu(scope))
+		return per_cpu_open(recorder, -1, 0, error);
+	status = owners_open(recorder, error);
+	return status == STATUS_OK ? threads_open(recorder, error) : status;
+}
+
+void scope_close_clocks(struct recorder *recorder)
+{
+	counters_release(&recorder->counters);
+	channels_release(&recorder->channels, recorder->sys);
+	for (size_t i = 0; i < recorder->n_owner_fds; i++)
+		recorder->sys->close(recorder->sys->state, recorder->owner_fds[i]);
+	free(recorder->owner_fds);
+	recorder->owner_fds = NULL;
+	recorder->n_owner_fds = 0;
+}
+
+void scope_close(struct recorder *recorder)
+{
+	scope_close_clocks(recorder);
+	drawer_release(&recorder->drawer);
+	attributes_release(&recorder->attributes);
+	followed_release(&recorder->followed);
+	cgroup_remove(&recorder->cgroup, recorder->sys);
+}
+
+/* The scopes that suit a target, best first. */
+static size_t scopes_for(enum record_target target, enum clock_scope scopes[4])
+{
+	size_t n = 0;
+
+	if (target == RECORD_CPUS) {
+		scopes[n++] = SCOPE_SYSTEM;
+		return n;
+	}
+	if (target == RECORD_COMMAND)
+		scopes[n++] = SCOPE_CGROUP;
+	scopes[n++] = SCOPE_CPU;
+	scopes[n++] = SCOPE_THREAD;
+	scopes[n++] = SCOPE_INHERIT;
+	return n;
+}
+
+static void why_add(struct recorder *recorder, enum clock_scope scope, const struct error *why)
+{
+	const size_t used = strlen(recorder->scope_why);
+
+	snprintf(recorder->scope_why + used, sizeof(recorder->scope_why) - used, "%sno %s: %s",
+		 used ? "; " : "", clock_scope_name(scope), why->text);
+}
+
+/* Lack of privilege, memory, descriptors or kernel support lead to the next scope; what no scope can
+ * mend ends here. */
+static bool next_may_do(enum status status)
+{
+	return status == STATUS_PERMISSION || status == STATUS_UNSUPPORTED || status == STATUS_IO ||
+	       status == STATUS_NOT_FOUND || status == STATUS_LIMIT;
+}
+
+enum status scope_choose(struct recorder *recorder, struct error *error)
+{
+	const struct record_options *options = recorder->options;
+	enum clock_scope scopes[4];
+	size_t n = scopes_for(options->target, scopes);
+	enum status status = STATUS_UNSUPPORTED;
+	struct error why;
+
+	if (options->scope_forced) {
+		scopes[0] = options->scope;
+		n = 1;
+	}
+	for (size_t i = 0; i < n; i++) {
+		status = scope_open(recorder, scopes[i], &why);
+		if (status == STATUS_OK)
+			return STATUS_OK;
+		scope_close(recorder);
+		if (!next_may_do(status) || i + 1 == n)
+			break;
+		why_add(recorder, scopes[i], &why);
+	}
+	if (error)
+		*error = why;
+	return status;
+}
