@@ -79,7 +79,7 @@ check-arm64:
 fuzz: CC := $(if $(shell command -v clang-14),clang-14,clang)
 fuzz:
 	@$(INSTALL_PACKAGES) build clang
-	@$(call configure,$(BUILD_FUZZ),-DASSAY_TESTS=ON -DASSAY_FUZZ=ON)
+	@$(call configure,$(BUILD_FUZZ),-DASSAY_TESTS=ON -DASSAY_FUZZ=ON,fuzzers)
 	@. tools/sanitizer-options && tools/fuzz $(BUILD_FUZZ) $(FUZZ_SECONDS)
 
 lint:
