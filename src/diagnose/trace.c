@@ -94,13 +94,6 @@ static void thread_note(struct trace_thread *thread, const struct trace_sample *
 		thread->first_ns = sample->time_ns;
 	if (sample->time_ns > thread->last_ns)
 		thread->last_ns = sample->time_ns;
-	if (sample->cpu == UINT16_MAX)
-		return;
-	if (thread->cpu != UINT16_MAX) {
-		thread->moves++;
-		thread->migrations += thread->cpu != sample->cpu;
-	}
-	thread->cpu = sample->cpu;
 }
 
 enum status trace_add(struct trace *trace, const struct trace_sample *sample, struct error *error)
@@ -187,10 +180,29 @@ static int sample_compare(const void *left, const void *right)
 	return (a->stream > b->stream) - (a->stream < b->stream);
 }
 
+/* Of the samples that were kept: where they are thinned, moves to and fro between two of them go unseen. */
+static void migrations_count(struct trace *trace)
+{
+	for (size_t i = 0; i < trace->n; i++) {
+		const struct trace_sample *sample = &trace->samples[i];
+		struct trace_thread *thread;
+
+		if (sample->thread >= trace->n_threads || sample->cpu == UINT16_MAX)
+			continue;
+		thread = &trace->threads[sample->thread];
+		if (thread->cpu != UINT16_MAX) {
+			thread->moves++;
+			thread->migrations += thread->cpu != sample->cpu;
+		}
+		thread->cpu = sample->cpu;
+	}
+}
+
 void trace_finish(struct trace *trace)
 {
 	if (trace->n)
 		qsort(trace->samples, trace->n, sizeof(*trace->samples), sample_compare);
+	migrations_count(trace);
 	for (size_t i = 0; i < trace->n_sources; i++)
 		qsort(trace->sources[i].times_ns, trace->sources[i].n,
 		      sizeof(*trace->sources[i].times_ns), time_compare);

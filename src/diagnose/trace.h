@@ -36,7 +36,8 @@ struct trace_sample {
 
 struct trace_thread {
 	uint32_t pid, tid;
-	uint64_t samples;    /* of all columns, before thinning */
+	uint64_t samples; /* of all columns, before thinning */
+	/* filled when it is finished: */
 	uint64_t migrations; /* samples on another CPU than the thread's sample before */
 	uint64_t moves;      /* pairs of samples for which that is known */
 	uint64_t first_ns, last_ns;
