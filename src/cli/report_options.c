@@ -248,7 +248,11 @@ enum status report_cli_parse(struct report_cli *cli, int argc, char **argv, stru
 	int code, at;
 
 	*cli = (struct report_cli){
-		.totals = true, .demangle = true, .pager = true, .max_rows = TEXT_DEFAULT_ROWS
+		.totals = true,
+		.demangle = true,
+		.pager = true,
+		.max_rows = TEXT_DEFAULT_ROWS,
+		.percent_limit = NAN,
 	};
 	filter_init(&cli->filter);
 	opterr = 0;
