@@ -112,7 +112,7 @@ static void totals_fill(struct report *report, const struct profile *profile)
 	struct report_totals *totals = &report->totals;
 	const struct bundle *bundle = profile->bundle;
 	const struct manifest *manifest = &bundle->manifest;
-	uint64_t epoch_lost = 0, seen = 0;
+	uint64_t epoch_lost = 0, seen = 0, cpu_ns = 0;
 
 	totals->samples = profile->samples;
 	totals->canary_samples = profile->canary_samples;
@@ -120,17 +120,22 @@ static void totals_fill(struct report *report, const struct profile *profile)
 	totals->lost = losses_total(&profile->losses);
 	totals->throttled_ns = profile->losses.throttled_ns;
 	totals->duration_ns = profile->last_ns - profile->first_ns;
-	totals->cpu_ns = profile->unit_is_ns && !report->filtered ? profile->weight : NAN;
+	/* Each clock's periods add up to the whole CPU time. */
+	totals->cpu_ns = profile->unit_is_ns && !report->filtered
+				 ? profile->weight / profile->clocks.n_clocks
+				 : NAN;
 	for (size_t i = 0; i < profile->n_events; i++)
 		seen += profile->events[i].samples;
 	if (bundle->has_manifest) {
 		uint64_t throttled = 0;
 
-		for (size_t e = 0; e < manifest->n_epochs; e++)
+		for (size_t e = 0; e < manifest->n_epochs; e++) {
+			cpu_ns += manifest->epochs[e].target_cpu_ns;
 			for (size_t k = 0; k < manifest->n_clocks; k++) {
 				epoch_lost += manifest->epochs[e].clocks[k].lost;
 				throttled += manifest->epochs[e].clocks[k].throttled_ns;
 			}
+		}
 		if (manifest->end.present && manifest->end.lost > epoch_lost)
 			epoch_lost = manifest->end.lost;
 		/* The manifest counts what the file's own records say, and more. */
@@ -141,7 +146,9 @@ static void totals_fill(struct report *report, const struct profile *profile)
 			totals->duration_ns = manifest->epochs[manifest->n_epochs - 1].end_ns -
 					      manifest->epochs[0].start_ns;
 		if (manifest->end.present && manifest->end.target_cpu_ns)
-			totals->cpu_ns = (double)manifest->end.target_cpu_ns;
+			cpu_ns = manifest->end.target_cpu_ns;
+		if (cpu_ns)
+			totals->cpu_ns = (double)cpu_ns;
 	}
 	if (totals->lost)
 		totals->lost_share = (double)totals->lost / (double)(totals->lost + seen);

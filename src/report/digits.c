@@ -54,6 +54,31 @@ const char *digits_duration(double ns, char *text, size_t size)
 	return text;
 }
 
+const char *digits_about(double ns, char *text, size_t size)
+{
+	static const struct {
+		double ns;
+		const char *unit;
+	} units[] = {
+		{ 365.25 * 86400e9, "years" },
+		{ 86400e9, "days" },
+		{ 3600e9, "h" },
+		{ 60e9, "min" },
+		{ 1e9, "s" },
+		{ 1e6, "ms" },
+	};
+	const size_t n = sizeof(units) / sizeof(units[0]);
+	size_t i = 0;
+	double amount;
+
+	/* a unit from 1.45 on ("1.5 h", not "87 min"), the last one for all that is less */
+	while (i + 1 < n && ns < 1.45 * units[i].ns)
+		i++;
+	amount = ns / units[i].ns;
+	snprintf(text, size, amount < 9.95 ? "%.1f %s" : "%.0f %s", amount, units[i].unit);
+	return text;
+}
+
 const char *digits_short(double number, char *text, size_t size)
 {
 	if (!isfinite(number))

@@ -29,6 +29,9 @@ double digits_fallback_half_width(double share, double samples);
 /* "12.3 s", "45 ms", "3 min 20 s", "2 h 5 min" */
 const char *digits_duration(double ns, char *text, size_t size);
 
+/* The same for what is only an estimate: two digits. "12 s", "1.9 h", "3.2 days" */
+const char *digits_about(double ns, char *text, size_t size);
+
 /* A number with three significant digits and no exponent below 1e9: "497", "0.0123", "20.1". */
 const char *digits_short(double number, char *text, size_t size);
 

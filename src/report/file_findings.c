@@ -94,18 +94,24 @@ static void throttle_find(struct report *report, const struct profile *profile)
 	finding_number(&report->findings, finding, "share", fraction);
 }
 
+/* A whole diagnosis may have said these already. */
 void file_findings_records(struct report *report, const struct profile *profile)
 {
 	struct finding *finding;
 
-	finding = findings_add(
-		&report->findings, CODE_ALIAS_UNCHECKED, FINDING_WARNING,
-		"This recording has no randomised clock: intervals take for granted that "
-		"its clock never ran in step with the program, which nothing in it can "
-		"show.");
-	finding_next(&report->findings, finding, "Record with `assay record` to have it checked.");
-	loss_find(report, profile);
-	throttle_find(report, profile);
+	if (!findings_find(&report->findings, CODE_ALIAS_UNCHECKED)) {
+		finding = findings_add(
+			&report->findings, CODE_ALIAS_UNCHECKED, FINDING_WARNING,
+			"This recording has no randomised clock: intervals take for granted that "
+			"its clock never ran in step with the program, which nothing in it can "
+			"show.");
+		finding_next(&report->findings, finding,
+			     "Record with `assay record` to have it checked.");
+	}
+	if (!findings_find(&report->findings, CODE_LOSS))
+		loss_find(report, profile);
+	if (!findings_find(&report->findings, CODE_THROTTLE))
+		throttle_find(report, profile);
 }
 
 /* Several notes of one kind are one finding. */

@@ -141,7 +141,7 @@ static void rate_line(const struct report *report, struct output *out)
 		      digits_short(contract->rate_hz, rate, sizeof(rate)));
 	if (contract->rate_why && *contract->rate_why)
 		output_format(out, ": %s", contract->rate_why);
-	if (contract->sample_cost_ns > 0)
+	else if (contract->sample_cost_ns > 0)
 		output_format(out, "; a sample costs %s here",
 			      digits_duration(contract->sample_cost_ns, cost, sizeof(cost)));
 	if (contract->budget > 0)

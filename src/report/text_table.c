@@ -147,7 +147,7 @@ static void bracket_cell(struct output *output, const struct layout *layout, siz
 	const bool below = i + 1 < layout->n_rows && group && report->rows[i + 1].group == group;
 	const char *glyph = " ";
 
-	if (above || below)
+	if ((above || below) && !report->no_ranks)
 		glyph = glyphs[!above ? 0 : below ? 1 : 2][layout->options->unicode];
 	output_add(output, glyph);
 }
@@ -288,6 +288,15 @@ static void rest_render(const struct layout *layout, struct output *output)
 	output_add(output, " (all: --rows 0 --percent-limit 0)\n");
 }
 
+static bool biased_shown(const struct layout *layout)
+{
+	for (size_t i = 0; i < layout->n_rows; i++)
+		if (row_shown(layout, &layout->report->rows[i]) &&
+		    layout->report->rows[i].state == ESTIMATE_BIASED)
+			return true;
+	return false;
+}
+
 void text_table(const struct report *report, const struct text_options *options,
 		struct output *output)
 {
@@ -310,5 +319,7 @@ void text_table(const struct report *report, const struct text_options *options,
 		}
 		row_render(&layout, i, output);
 	}
+	if (biased_shown(&layout))
+		output_add(output, "  ! biased, see the findings above\n");
 	rest_render(&layout, output);
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "diagnose/finding_code.h"
 #include "report/digits.h"
 #include "report/output.h"
 
@@ -63,6 +64,10 @@ static void no_samples(struct output *out, const struct report *report)
 	char cpu[32];
 
 	output_add(out, "0 samples: nothing can be said about where the time went. ");
+	if (findings_find(&report->findings, CODE_UNFINISHED)) {
+		output_add(out, "The recording ended before its first epoch did.");
+		return;
+	}
 	if (report->filtered) {
 		output_format(out, "The filter left out all %llu.",
 			      (unsigned long long)report->totals.filtered);
@@ -89,8 +94,8 @@ static void too_few(struct output *out, const struct report *report)
 {
 	output_format(
 		out,
-		"Too short for any conclusion: %llu samples, and there are %s. The shares below "
-		"are rough. Record longer, or the program several times in one recording.",
+		"Only %llu samples, too few for any interval (%s): the shares below are rough. "
+		"Record longer, or the program several times in one recording.",
 		(unsigned long long)report->totals.samples, report->too_few);
 }
 
@@ -116,6 +121,7 @@ static void bias_words(struct output *out, const struct report *report)
 	output_add(out, "): more samples will not mend this. ");
 	if (worst->next && *worst->next)
 		output_format(out, "%s ", worst->next);
+	output_add(out, report->too_few ? "" : "As sampled: ");
 }
 
 /* How many of the first top_k rows, from the top, have a rank of their own. */
@@ -208,10 +214,10 @@ static void settle_words(struct output *out, const struct report *report)
 		return;
 	}
 	output_format(out, "About %s more of recording at this rate would settle the top %zu",
-		      digits_duration(settle->seconds * 1e9, more, sizeof(more)), report->top_k);
+		      digits_about(settle->seconds * 1e9, more, sizeof(more)), report->top_k);
 	if (settle->max_seconds > settle->seconds && settle->max_seconds < PATIENCE_S)
 		output_format(out, " (at most %s)",
-			      digits_duration(settle->max_seconds * 1e9, most, sizeof(most)));
+			      digits_about(settle->max_seconds * 1e9, most, sizeof(most)));
 	output_add(out, ", if shares are as they look. ");
 }
 
