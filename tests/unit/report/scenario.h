@@ -247,6 +247,7 @@ static inline void scenario_write(struct made *made, const struct scenario *scen
 		for (size_t k = 0; k < 2; k++) {
 			cells[k].mean_period = 4000000;
 			cells[k].samples = scenario->samples_per_cell;
+			cells[k].redraws = 10;
 		}
 		cells[0].lost = e == 3 ? scenario->lost_in_epoch_3 : 0;
 		end.lost += cells[0].lost;
