@@ -174,6 +174,27 @@ void finding_touches_all(struct finding *finding, double error_hi)
 	finding->error_hi = error_hi;
 }
 
+void findings_move(struct findings *to, struct findings *from)
+{
+	size_t n = from->n;
+
+	to->no_memory |= from->no_memory;
+	to->left_out += from->left_out;
+	if (n > FINDINGS_MAX - to->n)
+		n = FINDINGS_MAX - to->n;
+	if (n && !array_reserve(&to->items, &to->capacity, to->n + n)) {
+		to->no_memory = true;
+		n = 0;
+	}
+	for (size_t i = 0; i < n; i++)
+		to->items[to->n++] = from->items[i];
+	for (size_t i = n; i < from->n; i++)
+		finding_release(&from->items[i]);
+	to->left_out += from->n - n;
+	from->n = 0;
+	findings_release(from);
+}
+
 enum status findings_check(const struct findings *findings, struct error *error)
 {
 	if (findings->no_memory)

@@ -82,6 +82,9 @@ void finding_touches(struct findings *findings, struct finding *finding, const c
 /* Every function is touched, by at most error_hi. */
 void finding_touches_all(struct finding *finding, double error_hi);
 
+/* Moves all findings of `from` behind those of `to`; those beyond FINDINGS_MAX are dropped and counted. */
+void findings_move(struct findings *to, struct findings *from);
+
 /* STATUS_NO_MEMORY if any of the calls above was short of it. */
 MUST_CHECK enum status findings_check(const struct findings *findings, struct error *error);
 

@@ -164,6 +164,8 @@ static void bias_apply(struct build *build)
 			const struct finding *finding = &findings->items[i];
 
 			error_hi = finding->error_hi;
+			if (finding->elsewhere)
+				continue;
 			if (!finding->every_function && !finding_names(finding, row, &error_hi))
 				continue;
 			most = fmax(most, error_hi); /* NAN is passed over */
@@ -362,7 +364,9 @@ static enum status findings_make(struct build *build, struct error *error)
 {
 	struct report *report = build->report;
 
-	if (build->profile->bundle->has_manifest)
+	if (build->options->findings)
+		findings_move(&report->findings, build->options->findings);
+	else if (build->profile->bundle->has_manifest)
 		conduct_find(&report->findings, &build->profile->bundle->manifest);
 	file_findings(report, build->profile, build->table);
 	findings_sort(&report->findings);

@@ -14,6 +14,9 @@ struct report_options {
 	bool rank_by_total; /* order rows by total instead of self */
 	size_t top_k;       /* what the verdict is about; 0: 5 */
 	bool filtered;      /* the profile has a filter */
+	/* those of a whole diagnosis, which the report takes over (leaving none); NULL: the report makes
+	 * those of the contract itself */
+	struct findings *findings;
 };
 
 /* The report borrows names from `profile`, its bundle and its symbolizer, which must outlive it. On

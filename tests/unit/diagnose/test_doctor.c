@@ -92,15 +92,15 @@ static int setup(void **state)
 	memset(m, 0, sizeof(*m));
 	tree_make(&m->tree, healthy, sizeof(healthy) / sizeof(healthy[0]));
 	tree_write(&m->tree, "cgroup/", "");
-	snprintf(mounts, sizeof(mounts), "none %s/cgroup cgroup2 rw 0 0\n", m->tree.root);
+	snprintf(mounts, sizeof(mounts), "none %.255s/cgroup cgroup2 rw 0 0\n", m->tree.root);
 	tree_write(&m->tree, "proc/mounts", mounts);
 	m->sys = *sys_real();
 	m->sys.state = m;
 	m->sys.perf_event_open = fake_open;
 	m->sys.close = fake_close;
 	m->precise = 2;
-	snprintf(m->proc, sizeof(m->proc), "%s/proc", m->tree.root);
-	snprintf(m->sysfs, sizeof(m->sysfs), "%s/sys", m->tree.root);
+	snprintf(m->proc, sizeof(m->proc), "%.255s/proc", m->tree.root);
+	snprintf(m->sysfs, sizeof(m->sysfs), "%.255s/sys", m->tree.root);
 	*state = m;
 	return 0;
 }
