@@ -30,8 +30,10 @@ struct epochs {
 	uint32_t recorded;             /* how many these were before merging */
 };
 
+/* The epochs of a bundle, merged. */
 MUST_CHECK enum status epochs_of_manifest(struct epochs *epochs, const struct manifest *manifest,
 					  struct error *error);
+/* Those of a plain perf.data: the time between its first and last sample, cut. */
 void epochs_of_range(struct epochs *epochs, uint64_t first_ns, uint64_t last_ns);
 
 /* The epoch of a sample; times outside of all belong to the nearest one. */

@@ -80,11 +80,13 @@ static inline uint32_t profile_columns(const struct profile *profile)
 	return profile->clocks.n_clocks + profile->clocks.n_canaries;
 }
 
-/* The places of a stack, innermost first; the array belongs to the caller's `frames`. */
 struct profile_frames {
-	uint32_t *places;
+	uint32_t *places; /* numbers in profile->places, innermost first */
 	size_t n, capacity;
 };
+
+/* Fills *frames (zeroed at first, reused after) with the places of a stack; the places are looked up in
+ * the timeline, not named. */
 MUST_CHECK enum status profile_frames(struct profile *profile, const struct stack *stack,
 				      struct profile_frames *frames, struct error *error);
 void profile_frames_release(struct profile_frames *frames);

@@ -48,6 +48,7 @@ struct subjects {
 	uint32_t truncated; /* the subject "[truncated]", KEYTABLE_NONE until used */
 };
 
+/* `by`: SUBJECT_*, what tells rows apart. */
 void subjects_init(struct subjects *subjects, unsigned int by);
 void subjects_release(struct subjects *subjects);
 

@@ -15,6 +15,7 @@ struct json_options {
 	double percent_limit; /* rows below are left out; 0: none */
 };
 
+/* Appends the document to `output`. */
 MUST_CHECK enum status report_json(const struct report *report, const struct json_options *options,
 				   struct output *output, struct error *error);
 

@@ -205,12 +205,12 @@ static void events_line(const struct report *report, struct output *out)
 typedef void (*line_writer)(const struct report *report, struct output *out);
 
 static void head_line(const struct report *report, const struct text_options *options,
-		      struct output *output, const char *label, line_writer write)
+		      struct output *output, const char *label, line_writer writer)
 {
 	struct output prose;
 
 	output_init(&prose);
-	write(report, &prose);
+	writer(report, &prose);
 	if (prose.size)
 		line(output, options, label, &prose);
 	output_release(&prose);
