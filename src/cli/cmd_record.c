@@ -69,16 +69,21 @@ static void progress_print(void *data, const struct record_progress *progress)
 
 static void closing_print(const struct record_cli *cli, const struct record_result *result)
 {
-	char size[16], lost[64] = "";
+	const bool by_budget = !cli->options.period && !(cli->options.rate_hz > 0);
+	char size[16], lost[64] = "", budget[64];
 
 	if (result->lost)
 		snprintf(lost, sizeof(lost), "%llu lost, ", (unsigned long long)result->lost);
+	if (by_budget)
+		snprintf(budget, sizeof(budget), "of budget %.3g %%", result->budget * 100);
+	else
+		snprintf(budget, sizeof(budget), "(%s given: no budget)",
+			 cli->options.period ? "-c" : "-F");
 	fprintf(stderr,
-		"[ assay record: %llu sample%s, %s%llu epoch%s, cost %.2f %% of budget %.3g %%, "
-		"wrote %s (%s) ]\n",
+		"[ assay record: %llu sample%s, %s%llu epoch%s, cost %.2f %% %s, wrote %s (%s) ]\n",
 		(unsigned long long)result->samples, result->samples == 1 ? "" : "s", lost,
 		(unsigned long long)result->epochs, result->epochs == 1 ? "" : "s",
-		result->achieved * 100, result->budget * 100, cli->options.output,
+		result->achieved * 100, budget, cli->options.output,
 		size_format(result->bytes, size, sizeof(size)));
 }
 

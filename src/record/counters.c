@@ -22,6 +22,7 @@ enum status counters_init(struct counters *counters, const struct sys *sys,
 		.channels = channels,
 		.drawer = drawer,
 		.free_list = ID_MAP_NONE,
+		.inherited = attributes->items[0].attr.inherit,
 	};
 	/* The sideband's ids are the last. */
 	counters->read_totals = calloc((size_t)attributes->sideband_first_id + attributes->n_slots,
@@ -121,8 +122,9 @@ static void start_draw(struct counters *counters, uint32_t clock_index, uint32_t
 {
 	const struct clock *clock = &counters->plan->clocks[clock_index];
 
-	if (!clock->randomised) {
-		*armed = *due = clock->mean < 1 ? 1 : (uint64_t)(clock->mean + 0.5);
+	/* An inherited event starts anew in each task, with the same period. */
+	if (!clock->randomised || counters->inherited) {
+		*armed = *due = drawer_next(counters->drawer, clock, clock_index, slot);
 		return;
 	}
 	*armed = drawer_residual(counters->drawer, clock, clock_index, slot);
@@ -332,6 +334,8 @@ enum status counters_redraw_sampled(struct counters *counters, bool all, uint64_
 {
 	enum status status = STATUS_OK;
 
+	if (counters->inherited)
+		return STATUS_OK;
 	for (size_t i = 0; status == STATUS_OK && i < counters->n; i++) {
 		struct counter *counter = &counters->items[i];
 

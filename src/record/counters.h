@@ -48,6 +48,7 @@ struct counters {
 	struct id_map by_kernel_id;
 	uint64_t *read_totals; /* per stable id: realised intervals of the stored samples */
 	size_t n_open;
+	bool inherited; /* the clocks are inherited: no period is ever set on them */
 };
 
 /* Where an event is to be opened: arguments of perf_event_open. */

@@ -260,6 +260,8 @@ enum status epoch_finish(struct recorder *recorder, bool last, struct error *err
 	changed = rate_follow(recorder, &epoch, cost);
 	stretch_follow(recorder, &epoch, cost);
 	epoch_start(recorder, now);
+	if (recorder->scope == SCOPE_INHERIT)
+		return scope_inherit_reopen(recorder, error);
 	return redraw(recorder, changed, error);
 }
 

@@ -40,6 +40,14 @@ static enum status place_take(struct followed *followed, pid_t tid, uint32_t *in
 	return STATUS_OK;
 }
 
+static void unsampled_count(struct followed *followed, const struct followed_task *task)
+{
+	if (task->sampled)
+		return;
+	followed->unsampled++;
+	followed->unsampled_cpu_ns += task->cpu_ns;
+}
+
 enum status followed_add(struct followed *followed, pid_t pid, pid_t tid,
 			 struct followed_task **task, struct error *error)
 {
@@ -54,7 +62,7 @@ enum status followed_add(struct followed *followed, pid_t pid, pid_t tid,
 	} else if (followed->items[index].ended) {
 		followed->n_ended--;
 		followed->n_living++;
-		followed->unsampled += !followed->items[index].sampled;
+		unsampled_count(followed, &followed->items[index]);
 	} else {
 		*task = &followed->items[index];
 		return STATUS_OK;
@@ -100,7 +108,7 @@ bool followed_sweep(struct followed *followed, size_t *cursor, struct followed_t
 			continue;
 		}
 		id_map_remove(&followed->by_tid, (uint64_t)task->tid);
-		followed->unsampled += !task->sampled;
+		unsampled_count(followed, task);
 		*gone = *task;
 		task->next_free = followed->free_list;
 		followed->free_list = (uint32_t)*cursor;

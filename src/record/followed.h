@@ -25,6 +25,7 @@ struct followed_task {
 	bool sampled;
 	bool ended, swept_once;
 	bool generates_code; /* the process has anonymous executable memory (kept on pid == tid) */
+	uint64_t cpu_ns;     /* that it used, when its end reported that */
 	pid_t inner_pid;     /* its pid in its own namespace, for /tmp/perf-PID.map; 0 unknown */
 };
 
@@ -33,7 +34,8 @@ struct followed {
 	size_t n, capacity, n_living, n_ended;
 	uint32_t free_list;
 	struct id_map by_tid;
-	uint64_t seen, unsampled; /* threads in all; those that ended without a sample */
+	uint64_t seen, unsampled;  /* threads in all; those that ended without a sample, */
+	uint64_t unsampled_cpu_ns; /* and their CPU time where it was reported */
 };
 
 void followed_init(struct followed *followed);

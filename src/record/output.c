@@ -136,7 +136,7 @@ static enum status head_fill(struct recorder *recorder, struct error *error)
 	manifest->start_realtime_ns = realtime_ns(recorder->sys);
 	manifest->seed = recorder->seed;
 	manifest->schedule = options->schedule;
-	manifest->redraw = options->redraw;
+	manifest->redraw = recorder->scope == SCOPE_INHERIT ? REDRAW_NONE : options->redraw;
 	manifest->scope = recorder->scope;
 	manifest->scope_why = copy_of(recorder->scope_why);
 	manifest->budget = recorder->plan.follows_cost ? options->budget : 0;
@@ -345,6 +345,7 @@ enum status output_finish(struct recorder *recorder, const struct record_result 
 		.achieved = result->achieved,
 		.tasks_seen = recorder->followed.seen,
 		.tasks_unsampled = recorder->followed.unsampled,
+		.unsampled_cpu_ns = recorder->followed.unsampled_cpu_ns,
 		.period_weights = -1,
 	};
 	enum status status = build_ids ? STATUS_OK

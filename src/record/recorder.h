@@ -4,7 +4,7 @@
  *
  *	recorder.c   start, loop, end: the order of things
  *	prepare.c    what can be refused before anything runs: events, CPUs, targets; calibration
- *	scope.c      opening the clocks, the best scope that is permitted
+ *	scope.c      opening the clocks, the best scope that is permitted; scope_task.c: of threads
  *	output.c     the bundle: its parts, the manifest, the header of perf.data
  *	drain.c      rings -> perf.data, in rounds
  *	sideband.c   fork, exit, exec and mmap records -> threads followed, files noted
@@ -97,7 +97,17 @@ MUST_CHECK enum status scope_choose(struct recorder *recorder, struct error *err
 /* Closes the clocks and rings at once; scope_close also removes the cgroup and frees the rest. */
 void scope_close_clocks(struct recorder *recorder);
 void scope_close(struct recorder *recorder);
-/* A thread appeared (scopes by thread): opens its events. */
+/* The event that reports forks and mappings, on one CPU. */
+MUST_CHECK enum status scope_sideband_open(struct recorder *recorder, uint32_t slot, pid_t pid,
+					   unsigned long flags, pid_t tid, bool inherit,
+					   uint32_t *chain, struct error *error);
+
+/* scope_task.c: everything for the threads that exist. */
+MUST_CHECK enum status scope_tasks_open(struct recorder *recorder, struct error *error);
+/* A new draw for every living thread, where descriptors suffice. */
+MUST_CHECK enum status scope_inherit_reopen(struct recorder *recorder, struct error *error);
+/* A thread appeared (scopes by thread): opens its events. `existed`: it did so before, and nobody's
+ * inherited sideband reports it. */
 MUST_CHECK enum status scope_thread_open(struct recorder *recorder, struct followed_task *task,
 					 bool existed, struct error *error);
 

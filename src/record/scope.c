@@ -26,9 +26,9 @@ static bool scope_is_per_cpu(enum clock_scope scope)
 	return scope == SCOPE_SYSTEM || scope == SCOPE_CGROUP || scope == SCOPE_CPU;
 }
 
-static enum status sideband_event_open(struct recorder *recorder, uint32_t slot, pid_t pid,
-				       unsigned long flags, pid_t tid, bool inherit,
-				       uint32_t *chain, struct error *error)
+enum status scope_sideband_open(struct recorder *recorder, uint32_t slot, pid_t pid,
+				unsigned long flags, pid_t tid, bool inherit, uint32_t *chain,
+				struct error *error)
 {
 	const struct sys *sys = recorder->sys;
 	struct channel *channel = &recorder->channels.items[slot];
@@ -37,7 +37,13 @@ static enum status sideband_event_open(struct recorder *recorder, uint32_t slot,
 	int fd;
 
 	attribute_for_sideband(&attr);
-	attr.inherit = inherit;
+	if (inherit) {
+		/* It also counts: when an inheriting thread ends, its CPU time is reported. */
+		attr.config = PERF_COUNT_SW_TASK_CLOCK;
+		attr.sample_period = 0;
+		attr.inherit = 1;
+		attr.inherit_stat = 1;
+	}
 	fd = sys->perf_event_open(sys->state, &attr, pid, channel->cpu, -1,
 				  flags | PERF_FLAG_FD_CLOEXEC);
 	if (fd < 0)
@@ -61,7 +67,7 @@ static enum status per_cpu_open(struct recorder *recorder, pid_t pid, unsigned l
 	for (uint32_t slot = 0; status == STATUS_OK && slot < recorder->n_cpus; slot++) {
 		const struct counter_place place = { slot, pid, flags, -1 };
 
-		status = sideband_event_open(recorder, slot, pid, flags, -1, false, NULL, error);
+		status = scope_sideband_open(recorder, slot, pid, flags, -1, false, NULL, error);
 		if (status == STATUS_OK)
 			status = counters_open(&recorder->counters, &place, NULL, error);
 	}
@@ -79,117 +85,16 @@ static enum status cgroup_open(struct recorder *recorder, struct error *error)
 	return status;
 }
 
-/* A dummy event of this process that does nothing but own a ring. */
-static enum status owner_open(struct recorder *recorder, uint32_t slot, bool sideband,
-			      struct error *error)
-{
-	const struct sys *sys = recorder->sys;
-	struct channel *channel = &recorder->channels.items[slot];
-	struct perf_event_attr attr;
-	enum status status;
-	int fd;
-
-	attribute_for_sideband(&attr);
-	attr.mmap = attr.mmap2 = attr.comm = attr.comm_exec = attr.task = 0;
-	attr.disabled = 1;
-	if (sideband) {
-		/* Threads are to be followed at once: every record wakes the collector. */
-		attr.watermark = 1;
-		attr.wakeup_watermark = 1;
-	}
-	fd = sys->perf_event_open(sys->state, &attr, 0, channel->cpu, -1, PERF_FLAG_FD_CLOEXEC);
-	if (fd < 0)
-		return error_set_errno(error, status_from_errno(-fd), -fd,
-				       "the kernel refuses an event of this process itself");
-	recorder->owner_fds[recorder->n_owner_fds++] = fd;
-	status = sideband ? channel_attach_sideband(&recorder->channels, channel, sys, fd, error)
-			  : channel_attach_samples(&recorder->channels, channel, sys, fd, error);
-	return status;
-}
-
-static enum status owners_open(struct recorder *recorder, struct error *error)
-{
-	enum status status = STATUS_OK;
-
-	recorder->owner_fds = calloc(2 * recorder->n_cpus, sizeof(*recorder->owner_fds));
-	if (!recorder->owner_fds)
-		return error_set(error, STATUS_NO_MEMORY, "no memory for the ring buffers");
-	for (uint32_t slot = 0; status == STATUS_OK && slot < recorder->n_cpus; slot++) {
-		status = owner_open(recorder, slot, false, error);
-		if (status == STATUS_OK)
-			status = owner_open(recorder, slot, true, error);
-	}
-	return status;
-}
-
-/* `existed`: the thread lives already, so nobody's inherited sideband reports it. */
-enum status scope_thread_open(struct recorder *recorder, struct followed_task *task, bool existed,
-			      struct error *error)
-{
-	enum status status = STATUS_OK;
-
-	for (uint32_t slot = 0; status == STATUS_OK && slot < recorder->n_cpus; slot++) {
-		const struct counter_place place = { slot, task->tid, 0, task->tid };
-
-		if (existed)
-			status = sideband_event_open(recorder, slot, task->tid, 0, task->tid, true,
-						     &task->sidebands, error);
-		if (status == STATUS_OK)
-			status = counters_open(&recorder->counters, &place, &task->counters, error);
-	}
-	if (status == STATUS_OK || (error && error->os_errno == ESRCH)) {
-		/* A thread that has ended already needs no events. */
-		if (status != STATUS_OK)
-			counters_close_chain(&recorder->counters, &task->counters);
-		return STATUS_OK;
-	}
-	return status;
-}
-
-/* Opens the events of every thread of the target that exists. */
-static enum status threads_open(struct recorder *recorder, struct error *error)
-{
-	const struct record_options *options = recorder->options;
-	enum status status = STATUS_OK;
-
-	if (options->target == RECORD_COMMAND) {
-		struct followed_task *task;
-
-		status = followed_add(&recorder->followed, recorder->launch.pid,
-				      recorder->launch.pid, &task, error);
-		return status == STATUS_OK ? scope_thread_open(recorder, task, true, error)
-					   : status;
-	}
-	for (size_t i = 0; status == STATUS_OK && i < options->n_ids; i++) {
-		const bool one = options->target == RECORD_THREADS;
-		const pid_t pid =
-			one ? process_of_thread(recorder->sys, options->ids[i]) : options->ids[i];
-		pid_t *tids = NULL;
-		size_t n = 0;
-
-		if (pid < 0 || process_threads(recorder->sys, pid, &tids, &n, NULL) != STATUS_OK)
-			continue;
-		for (size_t t = 0; status == STATUS_OK && t < n; t++) {
-			struct followed_task *task;
-
-			if (one && tids[t] != options->ids[i])
-				continue;
-			status = followed_add(&recorder->followed, pid, tids[t], &task, error);
-			if (status == STATUS_OK)
-				status = scope_thread_open(recorder, task, true, error);
-		}
-		free(tids);
-	}
-	return status;
-}
-
 static enum status scope_open(struct recorder *recorder, enum clock_scope scope,
 			      struct error *error)
 {
 	const bool inherit = scope == SCOPE_INHERIT;
+	struct followed_task *task;
 	enum status status;
 
 	recorder->scope = scope;
+	for (uint32_t c = 0; inherit && c < recorder->plan.n_clocks; c++)
+		recorder->plan.clocks[c].redraw = REDRAW_NONE;
 	recorder->cgroup.fd = -1;
 	followed_init(&recorder->followed);
 	status = attributes_make(&recorder->attributes, &recorder->plan, recorder->options,
@@ -204,14 +109,16 @@ static enum status scope_open(struct recorder *recorder, enum clock_scope scope,
 		status = counters_init(&recorder->counters, recorder->sys, recorder->options,
 				       &recorder->plan, &recorder->attributes, &recorder->channels,
 				       &recorder->drawer, error);
+	if (status == STATUS_OK && recorder->options->target == RECORD_COMMAND)
+		status = followed_add(&recorder->followed, recorder->launch.pid,
+				      recorder->launch.pid, &task, error);
 	if (status != STATUS_OK)
 		return status;
 	if (scope == SCOPE_CGROUP)
 		return cgroup_open(recorder, error);
 	if (scope_is_per_cpu(scope))
 		return per_cpu_open(recorder, -1, 0, error);
-	status = owners_open(recorder, error);
-	return status == STATUS_OK ? threads_open(recorder, error) : status;
+	return scope_tasks_open(recorder, error);
 }
 
 void scope_close_clocks(struct recorder *recorder)

@@ -38,21 +38,34 @@ static void process_ended(struct recorder *recorder, const struct followed_task 
 		perf_maps_take(&recorder->perf_maps, task->pid, task->inner_pid);
 }
 
+/* A thread id that is used again still has the events of the one before. */
+static enum status task_start(struct recorder *recorder, pid_t pid, pid_t tid, struct error *error)
+{
+	struct followed_task *task = followed_find(&recorder->followed, tid);
+	enum status status;
+
+	if (task && !task->ended)
+		return STATUS_OK; /* found in /proc before its FORK record was read */
+	if (task) {
+		counters_close_chain(&recorder->counters, &task->counters);
+		counters_close_chain(&recorder->counters, &task->sidebands);
+	}
+	status = followed_add(&recorder->followed, pid, tid, &task, error);
+	if (status == STATUS_OK && recorder->scope == SCOPE_THREAD)
+		status = scope_thread_open(recorder, task, false, error);
+	return status;
+}
+
 static enum status fork_take(struct recorder *recorder, const struct perf_event_header *record,
 			     bool *ours, struct error *error)
 {
 	const pid_t pid = (pid_t)record_u32(record, 8), tid = (pid_t)record_u32(record, 16);
 	const pid_t parent_tid = (pid_t)record_u32(record, 20);
-	struct followed_task *task;
-	enum status status;
 
 	*ours = !scope_sees_others(recorder) || followed_find(&recorder->followed, parent_tid);
 	if (!*ours || recorder->scope == SCOPE_SYSTEM)
 		return STATUS_OK;
-	status = followed_add(&recorder->followed, pid, tid, &task, error);
-	if (status == STATUS_OK && recorder->scope == SCOPE_THREAD)
-		status = scope_thread_open(recorder, task, false, error);
-	return status;
+	return task_start(recorder, pid, tid, error);
 }
 
 static bool exit_take(struct recorder *recorder, const struct perf_event_header *record)
@@ -139,6 +152,16 @@ static enum status mmap_take(struct recorder *recorder, const struct perf_event_
 	return mapping_take(recorder, &bytes, error);
 }
 
+/* What a thread that ended has used on one CPU. Its EXIT record came before. */
+static void cpu_time_take(struct recorder *recorder, const struct perf_event_header *record)
+{
+	struct followed_task *task =
+		followed_find(&recorder->followed, (pid_t)record_u32(record, 12));
+
+	if (task && record->size >= 24 + TRAILER_BYTES)
+		task->cpu_ns += record_u64(record, 16);
+}
+
 static void sideband_lost(struct recorder *recorder, struct perf_event_header *record)
 {
 	const uint64_t time_ns = record_u64(record, record->size - 24u);
@@ -163,6 +186,7 @@ enum status sideband_take(struct recorder *recorder, uint32_t slot,
 	case PERF_RECORD_MMAP2: status = mmap_take(recorder, record, &ours, error); break;
 	case PERF_RECORD_LOST: record_set_u64(record, 8, id); __attribute__((fallthrough));
 	case PERF_RECORD_LOST_SAMPLES: sideband_lost(recorder, record); break;
+	case PERF_RECORD_READ: cpu_time_take(recorder, record); __attribute__((fallthrough));
 	default: ours = false; break;
 	}
 	if (status != STATUS_OK || !ours)
@@ -185,7 +209,7 @@ static enum status synthesized_thread(void *data, pid_t pid, pid_t tid, struct e
 	struct recorder *recorder = data;
 	struct followed_task *task;
 
-	if (recorder->scope == SCOPE_SYSTEM || recorder->scope == SCOPE_CGROUP)
+	if (recorder->scope != SCOPE_CPU)
 		return STATUS_OK;
 	return followed_add(&recorder->followed, pid, tid, &task, error);
 }
