@@ -14,8 +14,17 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define array_reserve(pointer, capacity, wanted) \
-	array_reserve_bytes((void **)(pointer), (capacity), (wanted), sizeof(**(pointer)))
+/* The pointer takes a detour through a void *, since a `struct thing *` may not be written as if it
+ * were one (C17 6.5p7). Statement expression: GNU. */
+#define array_reserve(pointer, capacity, wanted)                                                \
+	({                                                                                      \
+		__auto_type array_at_ = (pointer);                                              \
+		void *array_moved_ = (void *)*array_at_;                                        \
+		const bool array_ok_ = array_reserve_bytes(&array_moved_, (capacity), (wanted), \
+							   sizeof(**array_at_));                \
+		*array_at_ = array_moved_;                                                      \
+		array_ok_;                                                                      \
+	})
 
 /* True when *capacity >= wanted afterwards. New elements are not initialised. */
 bool array_reserve_bytes(void **pointer, size_t *capacity, size_t wanted, size_t element_size);

@@ -32,9 +32,14 @@ static inline bool checked_range(uint64_t offset, uint64_t length, uint64_t limi
 	return offset <= limit && length <= limit - offset;
 }
 
+/* The next multiple; UINT64_MAX, which no range holds, when there is none in 64 bits. */
 static inline uint64_t checked_align_up(uint64_t value, uint64_t power_of_two)
 {
-	return (value + power_of_two - 1) & ~(power_of_two - 1);
+	uint64_t sum;
+
+	if (!checked_add_u64(value, power_of_two - 1, &sum))
+		return UINT64_MAX;
+	return sum & ~(power_of_two - 1);
 }
 
 #endif

@@ -35,7 +35,8 @@ static inline uint64_t hash_bytes(const void *data, size_t size)
 		h = (uint64_t)m ^ (uint64_t)(m >> 64);
 	}
 	word = 0;
-	memcpy(&word, p, size);
+	if (size)
+		memcpy(&word, p, size); /* `data` may be NULL when there are no bytes */
 	return hash_u64(h ^ word ^ ((uint64_t)size << 56));
 }
 

@@ -5,22 +5,64 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Ends a text that was cut inside a UTF-8 sequence before that sequence. */
+static void tail_mend(char *text)
+{
+	const size_t n = strlen(text);
+	size_t tail = 0, wanted;
+	unsigned char lead;
+
+	while (tail < 3 && tail < n && ((unsigned char)text[n - 1 - tail] & 0xc0) == 0x80)
+		tail++;
+	if (tail == n)
+		return;
+	lead = (unsigned char)text[n - 1 - tail];
+	wanted = lead >= 0xf0 ? 3 : lead >= 0xe0 ? 2 : lead >= 0xc0 ? 1 : 0;
+	if (tail < wanted)
+		text[n - 1 - tail] = '\0';
+}
+
+/* Names of files, symbols and events get into messages, and they may hold any byte: what a terminal
+ * would act on, newlines included, is shown as '?'. U+0080 to U+009F are control characters too. */
+static void controls_mend(char *text)
+{
+	for (unsigned char *p = (unsigned char *)text; *p; p++)
+		if (*p < 0x20 || *p == 0x7f)
+			*p = '?';
+		else if (*p == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0)
+			p[0] = p[1] = '?';
+}
+
+/* vsnprintf by way of a buffer of its own, so that an argument may point into `text`. */
+static void PRINTF_LIKE(3, 0) text_write(char *text, size_t room, const char *format, va_list args)
+{
+	char words[sizeof(((struct error *)0)->text)];
+	const int n = vsnprintf(words, room, format, args);
+
+	if (n < 0)
+		words[0] = '\0';
+	else if ((size_t)n >= room)
+		tail_mend(words);
+	controls_mend(words);
+	memcpy(text, words, strlen(words) + 1);
+}
+
 static void PRINTF_LIKE(5, 0) error_fill(struct error *error, enum status status, int os_errno,
 					 uint64_t offset, const char *format, va_list args)
 {
+	text_write(error->text, sizeof(error->text), format, args);
 	error->status = status;
 	error->os_errno = os_errno;
 	error->offset = offset;
-	vsnprintf(error->text, sizeof(error->text), format, args);
 }
 
 static void PRINTF_LIKE(2, 3) error_append(struct error *error, const char *format, ...)
 {
-	size_t used = strlen(error->text);
+	const size_t used = strlen(error->text);
 	va_list args;
 
 	va_start(args, format);
-	vsnprintf(error->text + used, sizeof(error->text) - used, format, args);
+	text_write(error->text + used, sizeof(error->text) - used, format, args);
 	va_end(args);
 }
 
@@ -73,7 +115,7 @@ void error_prefix(struct error *error, const char *format, ...)
 	if (!error)
 		return;
 	va_start(args, format);
-	vsnprintf(prefix, sizeof(prefix), format, args);
+	text_write(prefix, sizeof(prefix), format, args);
 	va_end(args);
 	memcpy(rest, error->text, sizeof(rest));
 	error->text[0] = '\0';

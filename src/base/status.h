@@ -39,7 +39,9 @@ struct error {
 	enum status status;
 	int os_errno;    /* errno of the call that failed, 0 when none did */
 	uint64_t offset; /* offset in the input at which it went wrong, or ERROR_NO_OFFSET */
-	char text[1024]; /* one sentence or two, UTF-8, no newline, always terminated */
+	/* One sentence or two, always terminated. Control characters in what was put in (a newline in a
+	 * file's name) are shown as '?'; a text that is too long is cut between UTF-8 characters. */
+	char text[1024];
 };
 
 #define MUST_CHECK             __attribute__((warn_unused_result))
