@@ -12,12 +12,10 @@
 
 static struct perfdata_reader *reader_new(void)
 {
-	struct perfdata_reader *reader = malloc(sizeof(*reader));
+	struct perfdata_reader *reader = calloc(1, sizeof(*reader));
 
 	if (!reader)
 		return NULL;
-	/* not the scratch at the end: most of it is never touched */
-	memset(reader, 0, offsetof(struct perfdata_reader, scratch));
 	strings_init(&reader->strings);
 	perfdata_events_init(&reader->events, &reader->strings);
 	perfdata_features_init(&reader->features, &reader->strings, &reader->events, &reader->notes,
@@ -36,6 +34,8 @@ void perfdata_reader_close(struct perfdata_reader *reader)
 	perfdata_features_release(&reader->features);
 	perfdata_events_release(&reader->events);
 	strings_release(&reader->strings);
+	perfdata_scratch_release(&reader->scratch);
+	free(reader->text);
 	free(reader);
 }
 
@@ -254,9 +254,14 @@ static void note_sample(struct perfdata_reader *reader, enum perfdata_note_kind 
 			   why);
 }
 
-/* True when the sample is to be delivered. */
-static bool sample_take(struct perfdata_reader *reader, const struct perfdata_raw *raw,
-			struct perfdata_record *record)
+static enum status no_memory(struct error *error)
+{
+	return error_set(error, STATUS_NO_MEMORY, "no memory to decode a record");
+}
+
+/* STATUS_END: this one is not to be delivered. */
+static enum status sample_take(struct perfdata_reader *reader, const struct perfdata_raw *raw,
+			       struct perfdata_record *record, struct error *error)
 {
 	const uint32_t event = perfdata_events_of_sample(&reader->events, raw, reader->swap);
 	struct perfdata_sample *sample = &record->sample;
@@ -269,15 +274,17 @@ static bool sample_take(struct perfdata_reader *reader, const struct perfdata_ra
 		note_sample(reader, PERFDATA_NOTE_UNKNOWN_ID, raw,
 			    reader->events.n ? "belongs to no event of the file and was left out"
 					     : "came before any attribute: it cannot be decoded");
-		return false;
+		return STATUS_END;
 	}
 	if (!perfdata_sample_decode(sample, &reader->events.layouts[event], raw, reader->swap,
 				    reader->want & PERFDATA_WANT_BRIEF, &reader->scratch, &why)) {
 		char text[128];
 
+		if (reader->scratch.no_memory)
+			return no_memory(error);
 		snprintf(text, sizeof(text), "was left out: %s", why);
 		note_sample(reader, PERFDATA_NOTE_SKIPPED, raw, text);
-		return false;
+		return STATUS_END;
 	}
 	sample->event = event;
 	record->has_time = sample->has_time;
@@ -288,7 +295,7 @@ static bool sample_take(struct perfdata_reader *reader, const struct perfdata_ra
 	record->id = sample->id;
 	if (sample->has_time)
 		times_gather(reader, sample->time);
-	return true;
+	return STATUS_OK;
 }
 
 /* header | attr (self-describing size) | ids to the end of the record */
@@ -370,22 +377,24 @@ static void payload_skip(struct perfdata_reader *reader, const struct perfdata_r
 		perfdata_stream_skip(&reader->stream, bytes_u32(&b), raw->type);
 }
 
-static bool other_take(struct perfdata_reader *reader, const struct perfdata_raw *raw,
-		       struct perfdata_record *record)
+static enum status other_take(struct perfdata_reader *reader, const struct perfdata_raw *raw,
+			      struct perfdata_record *record, struct error *error)
 {
 	const struct perfdata_layout *layout = NULL;
-	const char *why;
+	const char *why = NULL;
 
 	if (reader->events.n)
 		layout = &reader->events.layouts[perfdata_events_of_other(&reader->events, raw,
 									  reader->swap)];
-	if (perfdata_sideband_decode(record, layout, raw, reader->swap, reader->text,
+	if (perfdata_sideband_decode(record, layout, raw, reader->swap, &reader->text,
 				     &reader->notes, &why))
-		return true;
+		return STATUS_OK;
+	if (!why)
+		return no_memory(error);
 	perfdata_notes_add(&reader->notes, PERFDATA_NOTE_SKIPPED, raw->offset, raw->type,
 			   "the %s record at offset %#llx was left out: %s",
 			   perfdata_type_name(raw->type), (unsigned long long)raw->offset, why);
-	return false;
+	return STATUS_END;
 }
 
 /* Mutes the notes of work that was done for this record before; counts it as done. */
@@ -431,8 +440,9 @@ enum status perfdata_reader_next(struct perfdata_reader *reader, struct perfdata
 				continue;
 			}
 			work_begin(reader, &reader->samples_decoded);
-			if (sample_take(reader, &raw, record))
-				return STATUS_OK;
+			status = sample_take(reader, &raw, record, error);
+			if (status != STATUS_END)
+				return status;
 			continue;
 		}
 		work_begin(reader, &reader->learnt);
@@ -448,7 +458,8 @@ enum status perfdata_reader_next(struct perfdata_reader *reader, struct perfdata
 								    : PERFDATA_WANT_USER)))
 			continue;
 		work_begin(reader, &reader->others_decoded);
-		if (other_take(reader, &raw, record))
-			return STATUS_OK;
+		status = other_take(reader, &raw, record, error);
+		if (status != STATUS_END)
+			return status;
 	}
 }

@@ -29,7 +29,7 @@ struct perfdata_reader {
 	bool have_times;
 	uint64_t first_ns, last_ns;
 	struct perfdata_scratch scratch;
-	char text[PERFDATA_RECORD_MAX_BYTES];
+	char *text; /* room for the longest text of a record; NULL until one has no end */
 };
 
 /* Reads the header of the first file of reader->stream's source and prepares the rest. */

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "bundle/perfdata_sample.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+#include "base/array.h"
 
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
@@ -42,21 +45,41 @@ static ALWAYS_INLINE bool take64(struct cursor *c, uint64_t *value)
 	return true;
 }
 
-/* An array of n words. The scratch cannot run over: its words are distinct words of the record. */
-static ALWAYS_INLINE bool take_words(struct cursor *c, uint64_t n, const uint64_t **words)
+void perfdata_scratch_release(struct perfdata_scratch *scratch)
+{
+	free(scratch->words);
+	free(scratch->read);
+	*scratch = (struct perfdata_scratch){ 0 };
+}
+
+static __attribute__((noinline)) bool words_copy(struct perfdata_scratch *scratch,
+						 const uint8_t *from, uint64_t n, bool swap,
+						 const uint64_t **words)
 {
 	uint64_t *copy;
 
+	if (!scratch->words)
+		scratch->words = malloc(PERFDATA_RECORD_MAX_BYTES);
+	scratch->no_memory = !scratch->words;
+	if (scratch->no_memory)
+		return false;
+	copy = scratch->words + scratch->n_words;
+	scratch->n_words += n;
+	for (uint64_t i = 0; i < n; i++)
+		copy[i] = load64(from + 8 * i, swap);
+	*words = copy;
+	return true;
+}
+
+/* An array of n words. The scratch cannot run over: its words are distinct words of the record. */
+static ALWAYS_INLINE bool take_words(struct cursor *c, uint64_t n, const uint64_t **words)
+{
 	if (n > cursor_left(c) / sizeof(uint64_t))
 		return false;
 	*words = (const uint64_t *)(const void *)c->at;
-	if (c->swap || ((uintptr_t)c->at & 7)) {
-		copy = c->scratch->words + c->scratch->n_words;
-		c->scratch->n_words += n;
-		for (uint64_t i = 0; i < n; i++)
-			copy[i] = load64(c->at + 8 * i, c->swap);
-		*words = copy;
-	}
+	if ((c->swap || ((uintptr_t)c->at & 7)) &&
+	    !words_copy(c->scratch, c->at, n, c->swap, words))
+		return false;
 	c->at += n * sizeof(uint64_t);
 	return true;
 }
@@ -69,6 +92,12 @@ static ALWAYS_INLINE bool take_read_value(struct cursor *c, uint64_t format,
 	       (!(format & PERF_FORMAT_LOST) || take64(c, &value->lost));
 }
 
+static bool read_reserve(struct perfdata_scratch *scratch, uint64_t n)
+{
+	scratch->no_memory = !array_reserve(&scratch->read, &scratch->read_capacity, n ? n : 1);
+	return !scratch->no_memory;
+}
+
 /*
  *	single  value | enabled | running | id | lost
  *	group   nr | enabled | running | nr times: value | id | lost
@@ -76,16 +105,19 @@ static ALWAYS_INLINE bool take_read_value(struct cursor *c, uint64_t format,
 static ALWAYS_INLINE bool take_read(struct cursor *c, uint64_t format,
 				    struct perfdata_sample *sample)
 {
-	struct perfdata_read_value *values = c->scratch->read;
+	struct perfdata_read_value *values;
 	uint64_t n = 1, first = 0;
 
 	if (!take64(c, format & PERF_FORMAT_GROUP ? &n : &first) ||
 	    ((format & PERF_FORMAT_TOTAL_TIME_ENABLED) && !take64(c, &sample->read_time_enabled)) ||
 	    ((format & PERF_FORMAT_TOTAL_TIME_RUNNING) && !take64(c, &sample->read_time_running)))
 		return false;
+	if ((format & PERF_FORMAT_GROUP) && n > cursor_left(c) / sizeof(uint64_t))
+		return false;
+	if (!read_reserve(c->scratch, n))
+		return false;
+	values = c->scratch->read;
 	if (format & PERF_FORMAT_GROUP) {
-		if (n > cursor_left(c) / sizeof(uint64_t))
-			return false;
 		for (uint64_t i = 0; i < n; i++)
 			if (!take_read_value(c, format, &values[i]))
 				return false;

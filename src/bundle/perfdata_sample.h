@@ -11,12 +11,16 @@
 #include "bundle/perfdata_reader.h"
 #include "bundle/perfdata_stream.h"
 
-/* Storage for what one sample needs; words can hold every 8-byte word of the largest record. */
+/* Storage for what one sample needs and its record does not hold as it should be; made on demand. */
 struct perfdata_scratch {
-	uint64_t words[PERFDATA_RECORD_MAX_BYTES / 8];
+	uint64_t *words; /* as many as the largest record has */
 	size_t n_words;
-	struct perfdata_read_value read[PERFDATA_RECORD_MAX_BYTES / 8];
+	struct perfdata_read_value *read;
+	size_t read_capacity;
+	bool no_memory; /* the reason of a failed decode */
 };
+
+void perfdata_scratch_release(struct perfdata_scratch *scratch);
 
 /* Fills *sample but for `event`. False, with the reason, when the record contradicts its layout. */
 bool perfdata_sample_decode(struct perfdata_sample *sample, const struct perfdata_layout *layout,

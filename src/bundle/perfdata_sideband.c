@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "bundle/perfdata_sideband.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -10,7 +11,8 @@
 struct payload {
 	struct bytes bytes;
 	const struct perfdata_raw *raw;
-	char *text;
+	char **text;
+	bool no_memory;
 	struct perfdata_notes *notes;
 };
 
@@ -52,13 +54,19 @@ static const char *text_take(struct payload *p)
 	p->bytes.at = p->bytes.end;
 	if (memchr(text, '\0', size))
 		return text;
-	memcpy(p->text, text, size);
-	p->text[size] = '\0';
+	if (!*p->text)
+		*p->text = malloc(PERFDATA_RECORD_MAX_BYTES);
+	if (!*p->text) {
+		p->no_memory = true;
+		return NULL;
+	}
+	memcpy(*p->text, text, size);
+	(*p->text)[size] = '\0';
 	perfdata_notes_add(p->notes, PERFDATA_NOTE_MENDED, p->raw->offset, p->raw->type,
 			   "the text in the %s record at offset %#llx has no end; it was cut where "
 			   "its field ends",
 			   perfdata_type_name(p->raw->type), (unsigned long long)p->raw->offset);
-	return p->text;
+	return *p->text;
 }
 
 /* A mapping may end at 2^64 but not beyond. */
@@ -213,7 +221,7 @@ static void payload_decode(struct payload *p, struct perfdata_record *record)
 }
 
 bool perfdata_sideband_decode(struct perfdata_record *record, const struct perfdata_layout *layout,
-			      const struct perfdata_raw *raw, bool swap, char *text,
+			      const struct perfdata_raw *raw, bool swap, char **text,
 			      struct perfdata_notes *notes, const char **why)
 {
 	const size_t header = sizeof(struct perf_event_header);
@@ -236,6 +244,6 @@ bool perfdata_sideband_decode(struct perfdata_record *record, const struct perfd
 	}
 	p.bytes = bytes_of(raw->data + header, size, swap);
 	payload_decode(&p, record);
-	*why = "it is shorter than its type";
-	return !p.bytes.failed;
+	*why = p.no_memory ? NULL : "it is shorter than its type";
+	return !p.bytes.failed && !p.no_memory;
 }

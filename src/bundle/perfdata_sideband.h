@@ -11,10 +11,10 @@
 #include "bundle/perfdata_reader.h"
 #include "bundle/perfdata_stream.h"
 
-/* `text` holds the longest string of a record and its NUL. Fills all of *record. False, with the
- * reason, when the record is too short for its type. */
+/* Fills all of *record. *text is room for a string without end, made when needed; the caller frees it.
+ * False, with the reason, when the record is too short for its type; without one when memory is. */
 bool perfdata_sideband_decode(struct perfdata_record *record, const struct perfdata_layout *layout,
-			      const struct perfdata_raw *raw, bool swap, char *text,
+			      const struct perfdata_raw *raw, bool swap, char **text,
 			      struct perfdata_notes *notes, const char **why);
 
 #endif

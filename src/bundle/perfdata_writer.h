@@ -46,6 +46,8 @@ struct perfdata_writer_features {
 	int clock_id; /* CLOCK_DATA when the events use a clockid, else -1 */
 	const struct perfdata_writer_build_id *build_ids;
 	size_t n_build_ids;
+	const void *tracing_data; /* formats of tracepoints, as perf's TRACING_DATA section */
+	size_t tracing_data_bytes;
 };
 
 /* Creates the file (mode 0600, fails if it exists) relative to dir_fd, with its header and the

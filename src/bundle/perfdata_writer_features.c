@@ -139,6 +139,7 @@ static uint64_t features_present(const struct sections *s)
 	uint64_t bits = 0;
 
 #define PRESENT(condition, feature) bits |= (condition) ? UINT64_C(1) << (feature) : 0
+	PRESENT(f->tracing_data_bytes, PERFDATA_FEATURE_TRACING_DATA);
 	PRESENT(f->n_build_ids, PERFDATA_FEATURE_BUILD_ID);
 	PRESENT(f->hostname, PERFDATA_FEATURE_HOSTNAME);
 	PRESENT(f->os_release, PERFDATA_FEATURE_OSRELEASE);
@@ -161,6 +162,9 @@ static void feature_put(const struct sections *s, uint32_t feature)
 	const struct perfdata_writer_features *f = s->features;
 
 	switch (feature) {
+	case PERFDATA_FEATURE_TRACING_DATA:
+		put(s->bytes, f->tracing_data, f->tracing_data_bytes);
+		break;
 	case PERFDATA_FEATURE_BUILD_ID:
 		for (size_t i = 0; i < f->n_build_ids; i++)
 			build_id_put(s->bytes, &f->build_ids[i]);
