@@ -106,6 +106,17 @@ static void group_modifiers_add_to_those_of_the_events(void **state)
 	assert_true(e[0].group_read && e[1].group_read);
 }
 
+static void group_modifiers_take_nothing_from_the_events(void **state)
+{
+	const struct event *e =
+		machine_events(*state, "{cycles:IDe,cs:SW,branches:P,faults:H}:u", 4);
+
+	assert_string_equal(e[0].granted, "cycles:uDIe");
+	assert_string_equal(e[1].granted, "context-switches:uSW");
+	assert_string_equal(e[2].granted, "branches:uP");
+	assert_string_equal(e[3].granted, "page-faults:uH");
+}
+
 static void pinned_and_exclusive_go_to_the_leader_only(void **state)
 {
 	const struct event *e = machine_events(*state, "{cycles,instructions:De}:De", 2);
@@ -256,6 +267,7 @@ int main(void)
 		ON(skylake, an_error_names_the_word_and_its_position),
 		ON(skylake, a_group_may_have_a_name),
 		ON(skylake, group_modifiers_add_to_those_of_the_events),
+		ON(skylake, group_modifiers_take_nothing_from_the_events),
 		ON(skylake, pinned_and_exclusive_go_to_the_leader_only),
 		ON(skylake, a_text_of_more_than_64_kib_is_refused),
 		ON(skylake, more_than_1024_events_are_refused_and_none_is_added),
