@@ -247,6 +247,39 @@ static enum status events_make(struct build *build, struct error *error)
 	return STATUS_OK;
 }
 
+/* The rows from the first open rank to the end of those that contend for it, at most top_k of them. */
+static size_t next_rows(const struct report *report)
+{
+	const size_t settled = report_settled(report);
+	const size_t k = settled + report_contending(report, settled);
+
+	if (report->no_ranks || settled >= report->n_rows || settled >= report->top_k)
+		return 0;
+	return k < report->top_k ? k : report->top_k;
+}
+
+static enum status next_make(struct build *build, double epoch_s, struct error *error)
+{
+	struct report *report = build->report;
+	const struct estimate_until_options options = {
+		.kind = ESTIMATE_UNTIL_ORDER,
+		.top_k = next_rows(report),
+		.epochs_per_row = build->table->n_epochs
+					  ? (double)report->contract.epochs / build->table->n_epochs
+					  : 1,
+	};
+	struct estimate_until until;
+	enum status status;
+
+	if (!options.top_k)
+		return STATUS_OK;
+	status = estimate_until(&until, &build->ranked->estimates, &options, error);
+	if (status == STATUS_OK && !until.why)
+		report->next = (struct report_next){ options.top_k, until.epochs_more * epoch_s,
+						     until.epochs_more_max * epoch_s };
+	return status;
+}
+
 static enum status settle_make(struct build *build, struct error *error)
 {
 	struct report *report = build->report;
@@ -282,7 +315,7 @@ static enum status settle_make(struct build *build, struct error *error)
 		report->settle.seconds = until.epochs_more * epoch_s;
 		report->settle.max_seconds = until.epochs_more_max * epoch_s;
 	}
-	return STATUS_OK;
+	return next_make(build, epoch_s, error);
 }
 
 static enum status unseen_make(struct build *build, struct error *error)
@@ -391,6 +424,7 @@ static enum status report_fill(struct build *build, struct error *error)
 	if (status != STATUS_OK)
 		return status;
 	bias_apply(build);
+	report->no_ranks = build->ranks.why;
 	status = rows_order(build, error);
 	if (status == STATUS_OK)
 		status = settle_make(build, error);
@@ -400,7 +434,6 @@ static enum status report_fill(struct build *build, struct error *error)
 		status = stability_make(build, error);
 	if (status != STATUS_OK)
 		return status;
-	report->no_ranks = build->ranks.why;
 	report->set_settled = build->ranks.set_settled;
 	report->order_settled = build->ranks.order_settled;
 	report->state = estimate_state_whole(&build->ranks, build->biased);

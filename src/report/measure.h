@@ -22,6 +22,7 @@ struct measure {
 	struct report_share zero; /* of a row without samples */
 };
 
+/* Estimates over all rows of the table that have a sample in `counts`. Borrows the table. */
 MUST_CHECK enum status measure_make(struct measure *measure, const struct table *table,
 				    const struct table_counts *counts, bool randomised,
 				    enum estimate_weighting weighting, struct error *error);

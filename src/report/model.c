@@ -42,6 +42,26 @@ const char *report_provenance_name(enum report_provenance provenance)
 	return "sampled";
 }
 
+size_t report_settled(const struct report *report)
+{
+	size_t n = 0;
+
+	while (n < report->n_rows && report->rows[n].rank_lo &&
+	       report->rows[n].rank_lo == report->rows[n].rank_hi)
+		n++;
+	return n;
+}
+
+size_t report_contending(const struct report *report, size_t row)
+{
+	size_t n = 1;
+
+	while (row + n < report->n_rows && report->rows[row + n].examined &&
+	       report->rows[row + n].rank_lo <= report->rows[row].rank_hi)
+		n++;
+	return n;
+}
+
 const char *report_text(struct report *report, const char *format, ...)
 {
 	char *text = NULL;

@@ -94,6 +94,12 @@ struct report_settle {
 	bool blocked_by_bias;
 };
 
+/* The same for the next open question only: the first ranks up to where the first open ones end. */
+struct report_next {
+	size_t k; /* 0: nothing is open, or it cannot be said */
+	double seconds, max_seconds;
+};
+
 struct report_unseen {
 	double share, hi, functions_at_least;
 	const char *why; /* not available, and why */
@@ -138,6 +144,7 @@ struct report {
 	enum estimate_state state;
 	const char *verdict; /* plain English, several sentences, no newline */
 	struct report_settle settle;
+	struct report_next next;
 	struct report_unseen unseen;
 	struct report_stability stability;
 	uint64_t cut_samples; /* whose stack is cut */
@@ -146,8 +153,14 @@ struct report {
 void report_init(struct report *report);
 void report_release(struct report *report);
 
+/* Words as in JSON. */
 const char *report_state_name(enum estimate_state state);
 const char *report_provenance_name(enum report_provenance provenance);
+
+/* How many rows, from the first on, have a rank of their own; and how many from `row` on contend for the
+ * rank that `row` may have (at least 1). */
+size_t report_settled(const struct report *report);
+size_t report_contending(const struct report *report, size_t row);
 
 /* A formatted text owned by the report; "" when memory is short. */
 const char *report_text(struct report *report, const char *format, ...) PRINTF_LIKE(2, 3);

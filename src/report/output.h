@@ -21,6 +21,7 @@ struct output {
 void output_init(struct output *output);
 void output_release(struct output *output);
 
+/* Each appends; after a failure none does anything. */
 void output_add(struct output *output, const char *text);
 void output_add_n(struct output *output, const char *text, size_t size);
 void output_format(struct output *output, const char *format, ...) PRINTF_LIKE(2, 3);

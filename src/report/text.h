@@ -25,6 +25,7 @@ struct text_options {
 	size_t width;         /* columns to wrap prose at; 0: 100 */
 };
 
+/* The whole; memory that was short is remembered by `output`. */
 void report_text_render(const struct report *report, const struct text_options *options,
 			struct output *output);
 

@@ -124,17 +124,6 @@ static void bias_words(struct output *out, const struct report *report)
 	output_add(out, report->too_few ? "" : "As sampled: ");
 }
 
-/* How many of the first top_k rows, from the top, have a rank of their own. */
-static size_t settled_prefix(const struct report *report)
-{
-	size_t n = 0;
-
-	while (n < report->top_k && n < report->n_rows && report->rows[n].rank_lo &&
-	       report->rows[n].rank_lo == report->rows[n].rank_hi)
-		n++;
-	return n;
-}
-
 static void first_words(struct output *out, const struct report *report)
 {
 	const struct estimate_interval *share = &ranked_share(report, &report->rows[0])->recording;
@@ -148,17 +137,6 @@ static void first_words(struct output *out, const struct report *report)
 	output_add(out, report->ranked_by_total ? " with all that it calls" : "");
 }
 
-/* The rows from `from` on among which the next rank is open. */
-static size_t open_rows(const struct report *report, size_t from)
-{
-	size_t n = 1;
-
-	while (from + n < report->n_rows && report->rows[from + n].examined &&
-	       report->rows[from + n].rank_lo <= report->rows[from].rank_hi)
-		n++;
-	return n;
-}
-
 /* Rows so small that their order is nobody's concern. */
 static bool is_rest(const struct report *report, size_t row)
 {
@@ -167,7 +145,7 @@ static bool is_rest(const struct report *report, size_t row)
 
 static void open_words(struct output *out, const struct report *report, size_t settled)
 {
-	const size_t n = open_rows(report, settled);
+	const size_t n = report_contending(report, settled);
 
 	if (settled && is_rest(report, settled)) {
 		output_format(out, "All others are below %g %% each. ", 100 * REST_SHARE);
@@ -183,7 +161,7 @@ static void open_words(struct output *out, const struct report *report, size_t s
 static void order_words(struct output *out, const struct report *report)
 {
 	const size_t k = report->top_k < report->n_rows ? report->top_k : report->n_rows;
-	const size_t settled = settled_prefix(report);
+	const size_t settled = report_settled(report);
 
 	if (settled || report->no_ranks)
 		first_words(out, report);
@@ -203,21 +181,20 @@ static void order_words(struct output *out, const struct report *report)
 
 static void settle_words(struct output *out, const struct report *report)
 {
-	const struct report_settle *settle = &report->settle;
+	const struct report_next *next = &report->next;
 	char more[32], most[32];
 
-	if (settle->blocked_by_bias || settle->why || isnan(settle->seconds) ||
-	    report->order_settled || is_rest(report, settled_prefix(report)))
+	if (report->settle.blocked_by_bias || !next->k || is_rest(report, report_settled(report)))
 		return;
-	if (settle->seconds > PATIENCE_S) {
+	if (next->seconds > PATIENCE_S) {
 		output_add(out, "They are too alike to be told apart in reasonable time. ");
 		return;
 	}
-	output_format(out, "About %s more of recording at this rate would settle the top %zu",
-		      digits_about(settle->seconds * 1e9, more, sizeof(more)), report->top_k);
-	if (settle->max_seconds > settle->seconds && settle->max_seconds < PATIENCE_S)
+	output_format(out, "About %s more of recording at this rate would settle the first %zu",
+		      digits_about(next->seconds * 1e9, more, sizeof(more)), next->k);
+	if (next->max_seconds > next->seconds && next->max_seconds < PATIENCE_S)
 		output_format(out, " (at most %s)",
-			      digits_about(settle->max_seconds * 1e9, most, sizeof(most)));
+			      digits_about(next->max_seconds * 1e9, most, sizeof(most)));
 	output_add(out, ", if shares are as they look. ");
 }
 
