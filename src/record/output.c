@@ -13,6 +13,7 @@
 #include "record/machine.h"
 #include "record/record_bytes.h"
 #include "record/recorder.h"
+#include "record/tracing_data.h"
 
 #define KERNEL_NOTES    "/sys/kernel/notes"
 #define NOTES_MAX_BYTES 65536
@@ -315,7 +316,7 @@ enum status output_finish(struct recorder *recorder, const struct record_result 
 	uint8_t kernel[BUILD_ID_MAX_BYTES];
 	size_t n_build_ids;
 	struct perfdata_writer_build_id *build_ids = build_ids_make(recorder, kernel, &n_build_ids);
-	const struct perfdata_writer_features features = {
+	struct perfdata_writer_features features = {
 		.hostname = machine->hostname,
 		.os_release = machine->kernel,
 		.version = recorder->options->version,
@@ -351,11 +352,17 @@ enum status output_finish(struct recorder *recorder, const struct record_result 
 	enum status status = build_ids ? STATUS_OK
 				       : error_set(error, STATUS_NO_MEMORY,
 						   "no memory for the header of perf.data");
+	void *tracing_data = NULL;
 
+	if (status == STATUS_OK)
+		status = tracing_data_make(&tracing_data, &features.tracing_data_bytes,
+					   recorder->sys, recorder->options->events, error);
+	features.tracing_data = tracing_data;
 	if (status == STATUS_OK)
 		status = perfdata_writer_finish(recorder->perfdata, &features, error);
 	if (status == STATUS_OK)
 		status = manifest_writer_end(recorder->manifest_writer, &end, error);
+	free(tracing_data);
 	free(build_ids);
 	return status;
 }

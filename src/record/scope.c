@@ -17,13 +17,26 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "record/machine.h"
 #include "record/recorder.h"
 #include "target/process.h"
 
 static bool scope_is_per_cpu(enum clock_scope scope)
 {
 	return scope == SCOPE_SYSTEM || scope == SCOPE_CGROUP || scope == SCOPE_CPU;
+}
+
+/* The knob in the way is the same as for the event that is to be sampled. */
+static enum status refusal(const struct recorder *recorder, int reason, struct error *error)
+{
+	const enum status status = event_open_error(error, recorder->sys,
+						    &recorder->options->events->events[0], reason);
+
+	if (error)
+		error->os_errno = reason;
+	return status;
 }
 
 enum status scope_sideband_open(struct recorder *recorder, uint32_t slot, pid_t pid,
@@ -47,8 +60,7 @@ enum status scope_sideband_open(struct recorder *recorder, uint32_t slot, pid_t 
 	fd = sys->perf_event_open(sys->state, &attr, pid, channel->cpu, -1,
 				  flags | PERF_FLAG_FD_CLOEXEC);
 	if (fd < 0)
-		return error_set_errno(error, status_from_errno(-fd), -fd,
-				       "the kernel refuses to report forks and mappings");
+		return refusal(recorder, -fd, error);
 	status = channel_attach_sideband(&recorder->channels, channel, sys, fd, error);
 	if (status == STATUS_OK)
 		status = counters_adopt(&recorder->counters, fd,
@@ -166,6 +178,29 @@ static void why_add(struct recorder *recorder, enum clock_scope scope, const str
 		 used ? "; " : "", clock_scope_name(scope), why->text);
 }
 
+/* Said once: what a recording without privilege leaves out, and what would lift that. */
+static void scope_notice(const struct recorder *recorder)
+{
+	if (recorder->options->scope_forced || scope_is_per_cpu(recorder->scope))
+		return;
+	if (geteuid() != 0)
+		recorder_notice(
+			recorder,
+			"without privilege (kernel.perf_event_paranoid is %lld): %sclocks "
+			"of threads instead of CPUs, which see less of threads that live for "
+			"milliseconds. Root, CAP_PERFMON or sysctl "
+			"kernel.perf_event_paranoid=-1 lifts that",
+			(long long)machine_sysctl(recorder->sys, "perf_event_paranoid"),
+			recorder->options->events->events[0].attr.exclude_kernel
+				? "user code only, and "
+				: "");
+	else
+		recorder_notice(recorder,
+				"%s clocks, which see less of threads that live for "
+				"milliseconds: %s",
+				clock_scope_name(recorder->scope), recorder->scope_why);
+}
+
 /* Lack of privilege, memory, descriptors or kernel support lead to the next scope; what no scope can
  * mend ends here. */
 static bool next_may_do(enum status status)
@@ -188,8 +223,10 @@ enum status scope_choose(struct recorder *recorder, struct error *error)
 	}
 	for (size_t i = 0; i < n; i++) {
 		status = scope_open(recorder, scopes[i], &why);
-		if (status == STATUS_OK)
+		if (status == STATUS_OK) {
+			scope_notice(recorder);
 			return STATUS_OK;
+		}
 		scope_close(recorder);
 		if (!next_may_do(status) || i + 1 == n)
 			break;
