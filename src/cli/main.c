@@ -17,14 +17,14 @@ struct command {
 static const struct command commands[] = {
 	{ "record", "sample a program into a bundle", cmd_record },
 	{ "report", "ranked table of a bundle or perf.data, with its uncertainty", cmd_report },
-	{ "diagnose", "can this measurement be trusted", NULL },
+	{ "diagnose", "can this measurement be trusted", cmd_diagnose },
 	{ "diff", "two recordings: did the workload change, or the measurement", NULL },
 	{ "run", "sample, diagnose, probe what is uncertain, report", NULL },
 	{ "probe", "exact counts at entry and exit of functions", NULL },
 	{ "compare", "interleaved comparison of commands", NULL },
 	{ "export", "other tools' formats", NULL },
 	{ "bench", "workloads of known truth: scores assay and its peers", NULL },
-	{ "doctor", "what this machine can measure, and what is in the way", NULL },
+	{ "doctor", "what this machine can measure, and what is in the way", cmd_doctor },
 };
 
 #define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))
