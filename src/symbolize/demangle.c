@@ -2,6 +2,7 @@
 #include "symbolize/demangle.h"
 
 #include <libiberty/demangle.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -11,6 +12,9 @@
 
 #define OPTIONS (DMGL_PARAMS | DMGL_ANSI)
 #define STUB    "@plt"
+
+#define LONG_NAME       1000                 /* from here on libiberty may refuse */
+#define LONG_NAME_STACK (256u * 1024 * 1024) /* 8 KiB for each byte of the longest name */
 
 struct output {
 	char *text;
@@ -50,23 +54,59 @@ static bool looks_mangled(const char *symbol)
 	return symbol[0] == '_' && (symbol[1] == 'Z' || symbol[1] == 'R');
 }
 
-/* `output` is the caller's so that its fields stay defined after the longjmp. */
-static bool demangle_into(const char *mangled, struct output *output)
+struct attempt {
+	const char *mangled;
+	int options;
+	struct output
+		output; /* not the attempt's own frame's, so that it stays defined after the longjmp */
+	bool good;
+};
+
+static void attempt_run(struct attempt *attempt)
 {
+	struct output *output = &attempt->output;
+
+	attempt->good = false;
 	if (setjmp(output->full))
-		return false;
-	if (rust_demangle_callback(mangled, OPTIONS, output_append, output))
-		return true;
+		return;
+	/* A legacy Rust name is a C++ one too: Rust is asked first. */
+	attempt->good = rust_demangle_callback(attempt->mangled, OPTIONS, output_append, output);
+	if (attempt->good || attempt->mangled[1] != 'Z')
+		return;
 	output->used = 0;
-	return mangled[1] == 'Z' &&
-	       cplus_demangle_v3_callback(mangled, OPTIONS, output_append, output);
+	attempt->good = cplus_demangle_v3_callback(attempt->mangled, attempt->options,
+						   output_append, output);
+}
+
+static void *attempt_thread(void *argument)
+{
+	attempt_run(argument);
+	return NULL;
+}
+
+/* libiberty refuses C++ names beyond 1024 bytes, which templates easily make, because its recursion might
+ * overflow the stack. With a stack that no name within our bounds can fill, it need not. */
+static void attempt_with_room(struct attempt *attempt)
+{
+	pthread_attr_t attributes;
+	pthread_t thread;
+
+	attempt->options |= DMGL_NO_RECURSE_LIMIT;
+	attempt->good = false;
+	if (pthread_attr_init(&attributes))
+		return;
+	if (!pthread_attr_setstacksize(&attributes, LONG_NAME_STACK) &&
+	    !pthread_create(&thread, &attributes, attempt_thread, attempt))
+		pthread_join(thread, NULL);
+	pthread_attr_destroy(&attributes);
 }
 
 char *demangle(const char *symbol)
 {
 	size_t length = demangle_unversioned_length(symbol);
 	const bool stub = is_stub(symbol, length);
-	struct output output = { 0 };
+	struct attempt attempt = { .options = OPTIONS };
+	struct output *output = &attempt.output;
 	char *mangled;
 
 	if (!looks_mangled(symbol) || length > DEMANGLE_MAX_INPUT)
@@ -76,13 +116,19 @@ char *demangle(const char *symbol)
 	mangled = strndup(symbol, length);
 	if (!mangled)
 		return NULL;
-	if (!demangle_into(mangled, &output) || !output.used ||
-	    (stub && !array_reserve(&output.text, &output.capacity, output.used + sizeof(STUB)))) {
-		free(output.text);
-		output.text = NULL;
-	} else if (stub) {
-		memcpy(output.text + output.used, STUB, sizeof(STUB));
-	}
+	attempt.mangled = mangled;
+	if (length < LONG_NAME)
+		attempt_run(&attempt);
+	else
+		attempt_with_room(&attempt);
 	free(mangled);
-	return output.text;
+	if (!attempt.good || !output->used ||
+	    (stub &&
+	     !array_reserve(&output->text, &output->capacity, output->used + sizeof(STUB)))) {
+		free(output->text);
+		return NULL;
+	}
+	if (stub)
+		memcpy(output->text + output->used, STUB, sizeof(STUB));
+	return output->text;
 }
