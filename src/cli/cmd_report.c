@@ -2,81 +2,40 @@
 /*
  * assay report: bundle or perf.data -> ranked table with uncertainty.
  */
-#include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/commands.h"
 #include "cli/exit_code.h"
 #include "cli/page.h"
 #include "cli/report_options.h"
-#include "profile/profile.h"
-#include "profile/table.h"
+#include "cli/session.h"
 #include "report/build.h"
 #include "report/json.h"
 #include "report/text.h"
 
+/* Samples whose times are folded by the diagnosis that belongs to every report. */
+#define SAMPLES_FOLDED 32768
+
 /* Everything that has to be released, in order of making. */
-struct session {
-	const struct sys *sys;
-	struct bundle bundle;
-	struct symbolizer *symbolizer;
-	struct profile profile;
+struct work {
+	struct session session;
+	struct diagnosis diagnosis;
 	struct table table;
 	struct report report;
 	struct output output;
-	char *map_dir;
-	bool has_bundle, has_profile, has_table, has_report;
+	bool has_diagnosis, has_table, has_report;
 };
 
-static void session_release(struct session *session)
+static void work_release(struct work *work)
 {
-	output_release(&session->output);
-	if (session->has_report)
-		report_release(&session->report);
-	if (session->has_table)
-		table_release(&session->table);
-	if (session->has_profile)
-		profile_release(&session->profile);
-	symbolizer_free(session->symbolizer);
-	if (session->has_bundle)
-		bundle_close(&session->bundle);
-	free(session->map_dir);
-}
-
-/* The bundle that was named; else out.assay; else, as perf users expect, perf.data. */
-static const char *bundle_path(const struct session *session, const struct report_cli *cli)
-{
-	struct stat stat;
-
-	if (cli->path)
-		return cli->path;
-	if (session->sys->fstatat(session->sys->state, AT_FDCWD, BUNDLE_DEFAULT_PATH, &stat, 0) <
-		    0 &&
-	    session->sys->fstatat(session->sys->state, AT_FDCWD, "perf.data", &stat, 0) == 0)
-		return "perf.data";
-	return BUNDLE_DEFAULT_PATH;
-}
-
-static enum status symbolizer_make(struct session *session, const struct report_cli *cli,
-				   struct error *error)
-{
-	struct symbolizer_options options = { .debuginfod = cli->debuginfod,
-					      .symfs = cli->symfs,
-					      .kallsyms_path = cli->kallsyms,
-					      .vmlinux = cli->vmlinux,
-					      .inlines = cli->inlines,
-					      .demangle = cli->demangle };
-
-	if (session->bundle.has_manifest) {
-		if (asprintf(&session->map_dir, "%s/maps", session->bundle.path) < 0) {
-			session->map_dir = NULL;
-			return error_set(error, STATUS_NO_MEMORY, "no memory for a path");
-		}
-		options.map_dir = session->map_dir;
-	}
-	return symbolizer_new(&session->symbolizer, session->sys, &options, error);
+	output_release(&work->output);
+	if (work->has_report)
+		report_release(&work->report);
+	if (work->has_table)
+		table_release(&work->table);
+	if (work->has_diagnosis)
+		diagnosis_release(&work->diagnosis);
+	session_release(&work->session);
 }
 
 static unsigned int tags_of(unsigned int by)
@@ -92,42 +51,46 @@ static unsigned int subjects_by(unsigned int by)
 	       (by & REPORT_BY_LINE ? SUBJECT_LINE : 0);
 }
 
-static enum status session_build(struct session *session, struct report_cli *cli,
-				 struct error *error)
+static enum status work_make(struct work *work, struct report_cli *cli, struct error *error)
 {
-	const struct profile_options profile_options = { .event = cli->event,
+	const struct session_options session_options = { .path = cli->path,
+							 .event = cli->event,
+							 .symfs = cli->symfs,
+							 .kallsyms = cli->kallsyms,
+							 .vmlinux = cli->vmlinux,
+							 .debuginfod = cli->debuginfod,
+							 .inlines = cli->inlines,
+							 .demangle = cli->demangle,
 							 .filter = &cli->filter,
 							 .tags = tags_of(cli->by) };
-	const struct report_options report_options = { .by = cli->by,
-						       .rank_by_total = cli->rank_by_total,
-						       .top_k = cli->top_k,
-						       .filtered = !filter_is_empty(&cli->filter) };
+	struct report_options report_options = { .by = cli->by,
+						 .rank_by_total = cli->rank_by_total,
+						 .top_k = cli->top_k,
+						 .filtered = !filter_is_empty(&cli->filter) };
 	enum status status;
 
-	status = bundle_open(&session->bundle, session->sys, bundle_path(session, cli), error);
-	session->has_bundle = status == STATUS_OK;
-	if (status == STATUS_OK)
-		status = symbolizer_make(session, cli, error);
-	if (status == STATUS_OK) {
-		status = profile_build(&session->profile, &session->bundle, session->symbolizer,
-				       session->sys, &profile_options, error);
-		session->has_profile = status == STATUS_OK;
+	status = session_open(&work->session, sys_real(), &session_options, error);
+	/* The table alone needs no findings. */
+	if (status == STATUS_OK && (cli->json || !cli->quiet)) {
+		status = session_diagnose(&work->session, &work->diagnosis, &cli->filter,
+					  SAMPLES_FOLDED, false, error);
+		work->has_diagnosis = status == STATUS_OK;
+		report_options.findings = &work->diagnosis.findings;
 	}
 	if (status == STATUS_OK) {
-		status = table_build(&session->table, &session->profile, subjects_by(cli->by),
+		status = table_build(&work->table, &work->session.profile, subjects_by(cli->by),
 				     cli->totals, error);
-		session->has_table = status == STATUS_OK;
+		work->has_table = status == STATUS_OK;
 	}
 	if (status == STATUS_OK) {
-		status = report_build(&session->report, &session->profile, &session->table,
+		status = report_build(&work->report, &work->session.profile, &work->table,
 				      &report_options, error);
-		session->has_report = status == STATUS_OK;
+		work->has_report = status == STATUS_OK;
 	}
 	return status;
 }
 
-static enum status session_render(struct session *session, const struct report_cli *cli,
-				  struct error *error)
+static enum status work_render(struct work *work, const struct report_cli *cli, struct error *error)
 {
 	const struct json_options json = { .percent_limit = cli->percent_limit };
 	const struct text_options text = { .colour = page_wants_colour(cli->colour),
@@ -137,24 +100,24 @@ static enum status session_render(struct session *session, const struct report_c
 					   .quiet = cli->quiet,
 					   .max_rows = cli->max_rows,
 					   .percent_limit = cli->percent_limit,
-					   .width = page_width(session->sys) };
+					   .width = page_width(sys_real()) };
 	enum status status;
 
 	if (cli->json) {
-		status = report_json(&session->report, &json, &session->output, error);
+		status = report_json(&work->report, &json, &work->output, error);
 	} else {
-		report_text_render(&session->report, &text, &session->output);
-		status = output_check(&session->output, error);
+		report_text_render(&work->report, &text, &work->output);
+		status = output_check(&work->output, error);
 	}
 	if (status != STATUS_OK)
 		return status;
-	return page_write(session->sys, session->output.text, session->output.size,
+	return page_write(sys_real(), work->output.text, work->output.size,
 			  cli->pager && !cli->json, error);
 }
 
 int cmd_report(int argc, char **argv)
 {
-	struct session session = { .sys = sys_real() };
+	struct work work = { 0 };
 	struct report_cli cli;
 	struct error error = { 0 };
 	enum status status;
@@ -165,14 +128,14 @@ int cmd_report(int argc, char **argv)
 		report_cli_release(&cli);
 		return EXIT_DONE;
 	}
-	output_init(&session.output);
+	output_init(&work.output);
 	if (status == STATUS_OK)
-		status = session_build(&session, &cli, &error);
+		status = work_make(&work, &cli, &error);
 	if (status == STATUS_OK)
-		status = session_render(&session, &cli, &error);
+		status = work_render(&work, &cli, &error);
 	if (status != STATUS_OK)
 		fprintf(stderr, "assay report: %s\n", error.text);
-	session_release(&session);
+	work_release(&work);
 	report_cli_release(&cli);
 	return exit_code_of(status);
 }

@@ -294,8 +294,12 @@ static void precision_read(struct skid *skid, const struct profile *profile)
 	skid->precise = profile->event < n ? (int)events[profile->event].attr.precise_ip : -1;
 	skid->asked = -1;
 	if (bundle->has_manifest && profile->event < bundle->manifest.n_events) {
-		skid->precise = bundle->manifest.events[profile->event].precise_ip;
-		skid->asked = precise_asked(bundle->manifest.events[profile->event].asked);
+		const struct manifest_event *event = &bundle->manifest.events[profile->event];
+
+		skid->precise = event->precise_ip;
+		/* another event without a reason why is the default: nobody asked for it */
+		if (event->why || !strcmp(event->asked, event->granted))
+			skid->asked = precise_asked(event->asked);
 	} else if (profile->event < n) {
 		skid->asked = precise_asked(events[profile->event].name);
 	}
