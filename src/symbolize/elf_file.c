@@ -71,7 +71,11 @@ static enum symbol_miss headers_read(struct elf_file *file)
 	ident = elf_getident(file->elf, NULL);
 	if (!ident || !gelf_getehdr(file->elf, &header))
 		return SYMBOL_DAMAGED;
-	if (elf_getshdrnum(file->elf, &n_sections) || n_sections > ELF_FILE_MAX_SECTIONS)
+	if (header.e_version != EV_CURRENT || header.e_machine == EM_NONE ||
+	    elf_getshdrnum(file->elf, &n_sections) || n_sections > ELF_FILE_MAX_SECTIONS)
+		return SYMBOL_DAMAGED;
+	/* A file that was cut short has lost its section headers, which stand last. */
+	if (header.e_shoff && header.e_shoff >= file->size)
 		return SYMBOL_DAMAGED;
 	file->machine = header.e_machine;
 	file->type = header.e_type;

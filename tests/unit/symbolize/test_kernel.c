@@ -193,7 +193,7 @@ static void a_vmlinux_is_placed_by_the_address_of_its_text(void **state)
 	function = fixture_function(program, "main"); /* _text is its alias */
 	assert_non_null(function);
 	text = function->start.value;
-	function = fixture_function(program, "shape_global");
+	function = fixture_function(program, "shape_calls");
 	assert_non_null(function);
 	for (int i = 0; i < 20; i++)
 		id[i] = (uint8_t)(0xa0 + i);
@@ -206,7 +206,7 @@ static void a_vmlinux_is_placed_by_the_address_of_its_text(void **state)
 		(struct file_offset){ function->start.value - text + 0xffffffff9a000000 }, false,
 		frames, 8);
 	assert_true(n >= 1);
-	assert_string_equal(frames[n - 1].name, "shape_global");
+	assert_string_equal(frames[n - 1].name, "shape_calls");
 	assert_non_null(frames[n - 1].file);
 	assert_non_null(strstr(frames[n - 1].file, "shapes.c"));
 	machine_release(&machine);
