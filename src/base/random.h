@@ -19,8 +19,10 @@ struct random {
 	uint64_t state[4];
 };
 
+/* Starts the stream of this name. */
 void random_init(struct random *random, uint64_t seed, uint64_t a, uint64_t b, uint64_t c);
 
+/* The next 64 bits: every value equally likely. */
 uint64_t random_u64(struct random *random);
 
 /* Uniform in [0, bound), without modulo bias (Lemire 2019); bound 0 gives 0. */

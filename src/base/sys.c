@@ -305,8 +305,10 @@ static enum status text_read(const struct sys *sys, int fd, const char *path, si
 		if (*used > maximum)
 			return error_set(error, STATUS_LIMIT, "%s is longer than %zu bytes", path,
 					 maximum);
-		if (*used < capacity)
+		if (*used < capacity) {
+			(*text)[*used] = '\0';
 			return STATUS_OK;
+		}
 		if (!checked_mul_size(capacity, 2, &capacity))
 			return error_set(error, STATUS_NO_MEMORY, "no memory to read %s", path);
 	}
@@ -330,7 +332,6 @@ enum status sys_read_file(const struct sys *sys, int dir_fd, const char *path, s
 		*text = NULL;
 		return status;
 	}
-	(*text)[used] = '\0';
 	if (size)
 		*size = used;
 	return STATUS_OK;

@@ -11,7 +11,7 @@
 static bool is_access(struct event_slice letters)
 {
 	for (size_t i = 0; i < letters.n; i++)
-		if (!memchr("rwx", letters.at[i], 3))
+		if (letters.at[i] != 'r' && letters.at[i] != 'w' && letters.at[i] != 'x')
 			return false;
 	return letters.n > 0;
 }

@@ -63,10 +63,10 @@ enum status event_refuse(struct event_grammar *g, enum status status, struct eve
 /* Appends to the text of the error that is already there. */
 void event_refuse_more(struct event_grammar *g, const char *format, ...) PRINTF_LIKE(2, 3);
 enum status event_no_memory(struct event_grammar *g);
-/* A word for a message: bounded, harmless bytes. Valid as long as the buffer. */
 struct event_shown {
 	char text[128];
 };
+/* A word for a message: bounded, harmless bytes, in the buffer given. */
 const char *event_show(struct event_shown *shown, struct event_slice slice);
 
 /* near misses */
@@ -82,7 +82,9 @@ struct event_near {
 	size_t n;
 };
 
+/* Starts a search for names near `word`, which must outlive it. */
 void event_near_init(struct event_near *near, struct event_slice word);
+/* Keeps `name` when it is near and among the nearest so far. */
 void event_near_offer(struct event_near *near, const char *name);
 /* Appends ": did you mean a, b or c?" to the error, if anything came near. */
 void event_near_tell(struct event_grammar *g, const struct event_near *near);

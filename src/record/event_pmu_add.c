@@ -95,7 +95,7 @@ static enum status each_add(struct event_grammar *g, const struct event_pmus *pm
 {
 	enum status status = STATUS_NOT_FOUND;
 	struct error *const told = g->error;
-	struct error first = { 0 }, later;
+	struct error first = { 0 }, later = { 0 };
 	bool added = false;
 
 	for (size_t i = 0; i < pmus->n; i++) {
@@ -151,12 +151,14 @@ bool event_pmu_is_alias(const char *name)
 static bool has_alias(struct event_grammar *g, const char *pmu, struct event_slice name)
 {
 	char file[NAME_MAX_BYTES], *text;
+	bool found;
 
 	if (!event_slice_file_name(name, file, sizeof(file)) || !event_pmu_is_alias(file))
 		return false;
 	text = event_pmu_file(g, pmu, "events", file);
+	found = text;
 	free(text);
-	return text;
+	return found;
 }
 
 enum status event_pmu_add_alias(struct event_grammar *g, struct event_slice name,

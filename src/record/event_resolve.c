@@ -5,6 +5,7 @@
  */
 #include "record/event_resolve.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -32,7 +33,7 @@ static bool looks_raw(struct event_slice word)
 {
 	size_t i = 1;
 
-	while (i < word.n && memchr("0123456789abcdefABCDEF", word.at[i], 22))
+	while (i < word.n && isxdigit((unsigned char)word.at[i]))
 		i++;
 	return word.n > 1 && word.at[0] == 'r' && i == word.n;
 }

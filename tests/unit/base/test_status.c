@@ -123,8 +123,8 @@ static void control_characters_are_shown_as_question_marks(void **state)
 		  "\n\t\x1b[2J\x7f\xc2\x9b"
 		  "31m");
 	assert_string_equal(error.text, "a???[2J???31mb");
-	error_prefix(&error, "c\nd");
-	assert_string_equal(error.text, "c?d: a???[2J???31mb");
+	error_prefix(&error, "c\ne");
+	assert_string_equal(error.text, "c?e: a???[2J???31mb");
 	error_set(&error, STATUS_IO, "%s", "\xc2\xa0\xc3\xbc\xe2\x82\xac");
 	assert_string_equal(error.text, "\xc2\xa0\xc3\xbc\xe2\x82\xac");
 }

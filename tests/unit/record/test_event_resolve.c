@@ -36,7 +36,7 @@ static void a_pmu_without_slashes_is_explained(void **state)
 
 static void an_unknown_event_is_answered_with_near_names_of_every_kind(void **state)
 {
-	machine_refuses(*state, "intructions:u", STATUS_USAGE, 0, "did you mean instructions?");
+	machine_refuses(*state, "brnches:u", STATUS_USAGE, 0, "did you mean branches?");
 	machine_refuses(*state, "L1-dcache-load-mises", STATUS_USAGE, 0, "L1-dcache-load-misses");
 	machine_refuses(*state, "mem-laods", STATUS_USAGE, 0, "mem-loads");
 	machine_refuses(*state, "no-such-thing-at-all", STATUS_USAGE, 0, "perf list");
