@@ -145,27 +145,3 @@ bool event_grant(struct event *event)
 	event->granted = granted;
 	return true;
 }
-
-bool event_explain(struct event *event, const char *format, ...)
-{
-	char *words = NULL, *joined = NULL;
-	va_list args;
-	int n;
-
-	va_start(args, format);
-	n = vasprintf(&words, format, args);
-	va_end(args);
-	if (n < 0)
-		return false;
-	if (!event->why) {
-		event->why = words;
-		return true;
-	}
-	n = asprintf(&joined, "%s; %s", event->why, words);
-	free(words);
-	if (n < 0)
-		return false;
-	free(event->why);
-	event->why = joined;
-	return true;
-}

@@ -49,6 +49,14 @@ struct event {
 	/* Why attr measures something else than was typed (a substitution, to be stored and shown);
 	 * NULL when it measures what was typed. A mere other spelling of it is no substitution. */
 	char *why;
+	/* What event_weaken gave up so far; `why` is made of it. */
+	struct {
+		unsigned int precise_typed; /* precise_ip as typed, 0: not lowered */
+		bool kernel;
+		int paranoid; /* the level at which the kernel was left out */
+		bool cycles;
+		unsigned long long period; /* of cycles, typed */
+	} weakened;
 	const char *unit; /* "ns" for clocks, else the event's name */
 	int group; /* events with the same number >= 0 form a group, its first is the leader; -1 */
 	bool group_read; /* :S on the group or event */

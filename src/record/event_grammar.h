@@ -102,7 +102,5 @@ void event_release(struct event *event);
 void event_classify(struct event *event);
 /* Rebuilds `granted` from name and attr. False: no memory, granted as before. */
 bool event_grant(struct event *event);
-/* Appends "; <words>" to event->why. */
-bool event_explain(struct event *event, const char *format, ...) PRINTF_LIKE(2, 3);
 
 #endif
