@@ -12,7 +12,8 @@
 #define BURST_MIN      0.025
 #define BURST_MAX      1.0
 #define BURST_GAP      0.5
-#define DRIFT_FUNCTION 0 /* loses or gains half of its share, the second one takes the rest */
+#define BURST_SHARE    0.4 /* of time within a burst */
+#define DRIFT_FUNCTION 0   /* loses or gains half of its share, the second one takes the rest */
 #define TASKS_AT_ONCE  4
 
 const double standard_shares[STANDARD_FUNCTIONS] = { .40,   .14,  .09,   .07,  .06,  .05,  .04,
@@ -55,6 +56,14 @@ static double burst_fraction(void)
 	return mean / (mean + BURST_GAP);
 }
 
+/* Shares within a burst: one function has `part` of the time, the others the rest as usual. */
+static double burst_shares(size_t s, double part)
+{
+	if (s == BURST_FUNCTION)
+		return part;
+	return standard_shares[s] * (1 - part) / (1 - standard_shares[BURST_FUNCTION]);
+}
+
 static struct workload standard(const char *name, enum behaviour behaviour, double cycle)
 {
 	struct workload workload =
@@ -89,7 +98,7 @@ void workloads_standard(struct workload workloads[WORKLOADS_STANDARD])
 	/* in the long run bursts add to one function and take from all */
 	for (size_t s = 0; s < STANDARD_FUNCTIONS; s++)
 		workloads[4].share[s] = workloads[4].share[s] * (1 - burst_fraction()) +
-					(s == BURST_FUNCTION ? burst_fraction() : 0);
+					burst_shares(s, BURST_SHARE) * burst_fraction();
 }
 
 static void shares_set(struct execution *execution, const double *shares)
@@ -196,7 +205,7 @@ static struct piece piece_cycle(struct execution *execution)
 	return piece;
 }
 
-/* Bursts fill a fraction of the time; outside them shares are such that the long run comes out right. */
+/* Bursts fill a fraction of the time; within them one function has 40 % of it. */
 static struct piece piece_bursts(struct execution *execution)
 {
 	if (execution->at >= execution->until) {
@@ -209,11 +218,11 @@ static struct piece piece_bursts(struct execution *execution)
 						 ? draw_pareto(&execution->random, BURST_EXPONENT,
 							       BURST_MIN, BURST_MAX)
 						 : draw_exponential(&execution->random, BURST_GAP));
-		cumulate(standard_shares, STANDARD_FUNCTIONS, execution->sums);
+		for (size_t s = 0; s < STANDARD_FUNCTIONS; s++)
+			execution->shares[s] = execution->burst ? burst_shares(s, BURST_SHARE)
+								: standard_shares[s];
+		shares_set(execution, execution->shares);
 	}
-	if (execution->burst)
-		return (struct piece){ .length = execution->until - execution->at,
-				       .function = BURST_FUNCTION };
 	return piece_iid(execution);
 }
 

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "estimate/effect.h"
 
+#include <math.h>
+
+#include "estimate/quantile.h"
+
 /* A share nearer to 1 is 1 plus rounding: it has no variance to compare with. */
 #define SHARE_WHOLE 1e-9
 
@@ -27,4 +31,14 @@ double effect_own(double share, double variance, double samples)
 double effect_moderate(double own, double pooled, double f)
 {
 	return (EFFECT_PRIOR_DF * pooled + f * own) / (EFFECT_PRIOR_DF + f);
+}
+
+double effect_limit(double df)
+{
+	return fmax(1, df / quantile_chi2(0.3, df));
+}
+
+double effect_limited(double moderated, double own, double limit)
+{
+	return moderated > own ? fmin(moderated, own * limit) : moderated;
 }

@@ -13,6 +13,7 @@
 #define P_LOCKED     0.01
 #define P_POSSIBLE   0.05
 #define ERROR_LOCKED 0.02
+#define STRETCH      100 /* samples in a row between which shares are taken for constant */
 #define PHASES_MIN   50
 #define EXPECTED_MIN \
 	5.0 /* a function below this per bin joins the others in the chi-squared test */
@@ -81,6 +82,8 @@ struct estimate_h_test estimate_h_test(const double *phases, size_t n, double n_
 
 struct bins {
 	double *by_function; /* n_functions x BINS */
+	double *expected;    /* the same, if functions did not depend on phase */
+	double *stretch;     /* n_functions: counts of one stretch */
 	double *totals;      /* n_functions */
 	double fixed[BINS], randomised[BINS];
 	double n_fixed, n_randomised;
@@ -93,30 +96,33 @@ static size_t bin_of(double phase)
 	return bin < BINS ? bin : BINS - 1;
 }
 
-/* Chi-squared of function x bin; functions too rare for it are one row together. */
+/* Chi-squared of function x bin; functions too rare for it are one row together. What is expected is
+ * computed stretch by stretch of time: a clock that keeps its period for a while favours some phases
+ * then, and a program may favour some functions then, which is no dependence of one on the other. */
 static double dependence_p(const struct bins *bins, size_t n_functions)
 {
-	double rare[BINS] = { 0 }, rare_total = 0, chi2 = 0, df = 0;
+	double rare[BINS] = { 0 }, rare_expected[BINS] = { 0 }, rare_total = 0, chi2 = 0, df = 0;
 
 	for (size_t s = 0; s <= n_functions; s++) {
 		const bool last = s == n_functions;
 		const double total = last ? rare_total : bins->totals[s];
 		const double *row = last ? rare : bins->by_function + s * BINS;
+		const double *expected = last ? rare_expected : bins->expected + s * BINS;
 
 		if (!(total > 0))
 			continue;
 		if (total < EXPECTED_MIN * BINS && !last) {
-			for (size_t b = 0; b < BINS; b++)
+			for (size_t b = 0; b < BINS; b++) {
 				rare[b] += row[b];
+				rare_expected[b] += expected[b];
+			}
 			rare_total += total;
 			continue;
 		}
-		for (size_t b = 0; b < BINS; b++) {
-			const double expected = total * bins->randomised[b] / bins->n_randomised;
-
-			if (expected > 0)
-				chi2 += (row[b] - expected) * (row[b] - expected) / expected;
-		}
+		for (size_t b = 0; b < BINS; b++)
+			if (expected[b] > 0)
+				chi2 += (row[b] - expected[b]) * (row[b] - expected[b]) /
+					expected[b];
 		df++;
 	}
 	return df > 1 ? tail_chi2(chi2, (df - 1) * (BINS - 1)) : 1;
@@ -142,6 +148,27 @@ static void errors_set(struct estimate_marker *marker, const struct bins *bins, 
 	}
 }
 
+/* Adds what one stretch of samples, [from, to), leads one to expect. */
+static void stretch_expect(struct bins *bins, const double *phases, const uint32_t *functions,
+			   size_t from, size_t to)
+{
+	double in_bin[BINS] = { 0 }, n = 0;
+
+	for (size_t i = from; i < to; i++)
+		if (phases[i] >= 0) {
+			in_bin[bin_of(phases[i])]++;
+			bins->stretch[functions[i]]++;
+			n++;
+		}
+	for (size_t i = from; i < to; i++) {
+		const uint32_t s = functions[i];
+
+		for (size_t b = 0; bins->stretch[s] > 0 && b < BINS; b++)
+			bins->expected[s * BINS + b] += bins->stretch[s] * in_bin[b] / n;
+		bins->stretch[s] = 0;
+	}
+}
+
 static void bins_fill(struct bins *bins, const double *fixed, size_t n_fixed,
 		      const double *randomised, const uint32_t *functions, size_t n_randomised)
 {
@@ -157,6 +184,9 @@ static void bins_fill(struct bins *bins, const double *fixed, size_t n_fixed,
 			bins->randomised[bin_of(randomised[i])]++;
 			bins->n_randomised++;
 		}
+	for (size_t i = 0; i < n_randomised; i += STRETCH)
+		stretch_expect(bins, randomised, functions, i,
+			       i + STRETCH < n_randomised ? i + STRETCH : n_randomised);
 }
 
 static void marker_judge(struct estimate_marker *marker, const struct bins *bins,
@@ -189,7 +219,9 @@ enum status estimate_marker(struct estimate_marker *marker, const double *fixed,
 	marker->error = calloc(n_functions + 1, sizeof(*marker->error));
 	bins.by_function = calloc(n_functions * BINS + 1, sizeof(*bins.by_function));
 	bins.totals = calloc(n_functions + 1, sizeof(*bins.totals));
-	if (marker->error && bins.by_function && bins.totals) {
+	bins.expected = calloc(n_functions * BINS + 1, sizeof(*bins.expected));
+	bins.stretch = calloc(n_functions + 1, sizeof(*bins.stretch));
+	if (marker->error && bins.by_function && bins.totals && bins.expected && bins.stretch) {
 		bins_fill(&bins, fixed, n_fixed, randomised, functions, n_randomised);
 		marker->fixed = estimate_h_test(fixed, n_fixed, n_candidates);
 		if (bins.n_fixed < PHASES_MIN || bins.n_randomised < PHASES_MIN)
@@ -203,6 +235,8 @@ enum status estimate_marker(struct estimate_marker *marker, const double *fixed,
 	}
 	free(bins.by_function);
 	free(bins.totals);
+	free(bins.expected);
+	free(bins.stretch);
 	return status;
 }
 

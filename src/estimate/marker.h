@@ -41,7 +41,8 @@ struct estimate_marker {
 	double error_hi; /* largest of them */
 };
 
-/* Phases of the fixed clock's samples, and phases and functions of the randomised ones. */
+/* Phases of the fixed clock's samples, and phases and functions of the randomised ones, these in order of
+ * time. */
 MUST_CHECK enum status estimate_marker(struct estimate_marker *marker, const double *fixed,
 				       size_t n_fixed, const double *randomised,
 				       const uint32_t *functions, size_t n_randomised,

@@ -33,8 +33,9 @@ struct share_context {
 	struct cosines cosines;
 	struct small_count small;
 	struct variance_quantiles f;
-	struct moments *moments; /* n_functions */
-	double confidence, n;    /* n: plain samples N */
+	double limit_recording, limit_workload; /* of moderation, see effect_limited */
+	struct moments *moments;                /* n_functions */
+	double confidence, n;                   /* n: plain samples N */
 	double pooled, pooled_workload, rho;
 	double t_recording, t_workload, t_serial;
 };
@@ -133,6 +134,8 @@ static void context_quantiles(struct share_context *context)
 	context->t_workload = quantile_t(p, n_epochs - 1);
 	context->t_serial = quantile_t(p, (double)context->cosines.q);
 	context->f = variance_quantiles(n_epochs, df, context->confidence);
+	context->limit_recording = effect_limit(df);
+	context->limit_workload = effect_limit(n_epochs - 1);
 	small_count_init(&context->small, 1 - p);
 }
 
@@ -160,12 +163,21 @@ static void interval_set(struct estimate_interval *interval, const struct share_
 static void row_recording(struct estimate_row *row, const struct share_context *context,
 			  const struct moments *moments)
 {
-	const uint64_t few = scarce(moments, context->evidence.samples);
+	const struct evidence *evidence = &context->evidence;
+	const uint64_t few = scarce(moments, evidence->samples);
 	const double own = effect_own(moments->share, moments->v_recording, context->n);
-	const double f = fmin((double)few, context->evidence.contrast_df);
-	double effect = effect_moderate(own, context->pooled, f);
+	const bool clocks_agree = evidence->table->randomised && evidence->n_clocks > 1;
+	double f = fmin((double)few, evidence->contrast_df);
+	double effect;
 
-	if (few < EFFECT_FEW || context->evidence.n_clocks == 1)
+	/* Of a few samples the own effect is noise. Randomised clocks that watch the same execution have
+	 * no way to disagree about a rare function by more than chance, so the pool speaks for it. */
+	if (few < EFFECT_FEW && clocks_agree)
+		f = 0;
+	effect = effect_moderate(own, context->pooled, f);
+	if (few >= EFFECT_FEW)
+		effect = effect_limited(effect, own, context->limit_recording);
+	if (few < EFFECT_FEW || evidence->n_clocks == 1)
 		effect = fmax(1, effect);
 	effect = fmax(effect, EFFECT_MIN);
 	interval_set(&row->recording, context, moments, effect, context->t_recording);
@@ -181,9 +193,12 @@ static void row_workload(struct estimate_row *row, const struct share_context *c
 	const double f = fmin((double)few, (double)n_epochs - 1);
 	const double lag = moments->squares > 0 ? moments->lagged / moments->squares : 0;
 	const struct serial serial = serial_detect(lag, context->rho, n_epochs);
-	double effect = fmax(own, effect_moderate(own, context->pooled_workload, f));
+	double effect = effect_moderate(own, context->pooled_workload, f);
 	double t = context->t_workload;
 
+	if (few >= EFFECT_FEW)
+		effect = effect_limited(effect, own, context->limit_workload);
+	effect = fmax(own, effect);
 	if (few < EFFECT_FEW)
 		effect = fmax(1, effect);
 	effect = fmax(effect, EFFECT_MIN);

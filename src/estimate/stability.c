@@ -7,7 +7,7 @@
 
 #include "estimate/evidence.h"
 
-#define PIECES_MAX        10
+#define PIECES            8 /* of all clocks together: more would be too small to agree */
 #define SAMPLES_PER_PIECE 50
 /* counts looked at when the expectation is summed up */
 #define COUNT_MAX 16384
@@ -24,16 +24,11 @@ static bool claim_valid(const struct estimate_claim *claim, size_t n_functions)
 	return true;
 }
 
-/* 1 when a > b, 1/2 when equal. */
-static double above(double a, double b)
-{
-	return a > b ? 1 : a < b ? 0 : 0.5;
-}
-
 static void piece_score(struct estimate_agreement *agreement, const double *counts,
 			const bool *in_top, size_t n_functions, const struct estimate_claim *claim)
 {
-	double rest = 0, least = INFINITY, others = 0, set, order, top1;
+	double rest = 0, least = INFINITY, others = 0;
+	bool set, order;
 
 	for (size_t s = 0; s < n_functions; s++)
 		if (!in_top[s])
@@ -43,23 +38,20 @@ static void piece_score(struct estimate_agreement *agreement, const double *coun
 		if (i)
 			others = fmax(others, counts[claim->top[i]]);
 	}
-	top1 = above(counts[claim->top[0]], fmax(rest, others));
-	set = n_functions > claim->k ? above(least, rest) : 1;
-	order = set;
-	for (size_t i = 1; i < claim->k; i++)
-		order *= above(counts[claim->top[i - 1]], counts[claim->top[i]]);
-	if (n_functions == 1)
-		top1 = 1;
-	agreement->top1 += top1;
+	set = order = least > rest;
+	for (size_t i = 1; order && i < claim->k; i++)
+		order = counts[claim->top[i - 1]] > counts[claim->top[i]];
+	agreement->top1 += counts[claim->top[0]] > fmax(rest, others);
 	agreement->set += set;
 	agreement->order += order;
 }
 
 static size_t pieces_standard(const struct evidence *evidence)
 {
+	const size_t wanted = evidence->n_clocks < PIECES / 2 ? PIECES / evidence->n_clocks : 2;
 	size_t n = (size_t)evidence->samples / (SAMPLES_PER_PIECE * evidence->n_clocks);
 
-	n = n < PIECES_MAX ? n : PIECES_MAX;
+	n = n < wanted ? n : wanted;
 	return n < evidence->n_epochs ? n : evidence->n_epochs;
 }
 
@@ -186,13 +178,13 @@ static bool expectation_init(struct expectation *expectation, size_t n)
 	return true;
 }
 
-/* P(X > Y) + P(X = Y)/2 when X has probabilities p and Y the cumulative ones. */
+/* P(X > Y) when X has probabilities p and Y the cumulative ones. */
 static double beats(const double *p, const double *cdf, size_t n)
 {
 	double sum = 0;
 
-	for (size_t x = 0; x < n; x++)
-		sum += p[x] * (x ? (cdf[x] + cdf[x - 1]) / 2 : cdf[0] / 2);
+	for (size_t x = 1; x < n; x++)
+		sum += p[x] * cdf[x - 1];
 	return sum;
 }
 
@@ -214,7 +206,7 @@ static void expectation_rest(struct expectation *expectation, const struct estim
 	memcpy(expectation->others, expectation->rest, expectation->n * sizeof(double));
 }
 
-/* From the k-th up to the first: the chain below each value, ties counting half. */
+/* From the k-th up to the first: the chain below each value. */
 static void expectation_top(struct expectation *expectation, struct estimate_stability *stability,
 			    const struct estimate_shares *shares,
 			    const struct estimate_claim *claim, double scale)
@@ -231,10 +223,9 @@ static void expectation_top(struct expectation *expectation, struct estimate_sta
 			double allowed;
 
 			if (i + 1 == claim->k) {
-				allowed = x ? (expectation->rest[x] + expectation->rest[x - 1]) / 2
-					    : expectation->rest[0] / 2;
+				allowed = x ? expectation->rest[x - 1] : 0;
 			} else {
-				allowed = below + expectation->chain[x] / 2;
+				allowed = below;
 				below += expectation->chain[x];
 			}
 			expectation->chain[x] = mine * allowed;
@@ -251,18 +242,14 @@ static void expectation_top(struct expectation *expectation, struct estimate_sta
 	}
 }
 
-/* P(least of the top > max of the rest) + half of a tie: P(rest = x) P(least > x) + P(least >= x) over 2 */
+/* P(least of the top > max of the rest) = sum over x of P(rest = x) P(least > x) */
 static double expectation_set(const struct expectation *expectation)
 {
 	double sum = 0;
 
-	for (size_t x = 0; x < expectation->n; x++) {
-		const double rest = expectation->rest[x] - (x ? expectation->rest[x - 1] : 0);
-		const double strictly = expectation->least[x];
-		const double at_least = x ? expectation->least[x - 1] : 1;
-
-		sum += rest * (strictly + at_least) / 2;
-	}
+	for (size_t x = 0; x < expectation->n; x++)
+		sum += (expectation->rest[x] - (x ? expectation->rest[x - 1] : 0)) *
+		       expectation->least[x];
 	return fmin(1, sum);
 }
 

@@ -3,9 +3,8 @@
  * Rank stability: how often independent pieces of the recording agree with the printed first function,
  * top K set and order, beside what noise alone would give.
  *
- * A piece is one clock over a run of epochs; pieces do not share samples. A piece agrees fully (1) when
- * its counts confirm the printed claim strictly, half (1/2) when it has ties that the claim could break,
- * and not (0) when it contradicts.
+ * A piece is one clock over a run of epochs; pieces do not share samples. A piece agrees when its own
+ * counts confirm the claim strictly: ties, and functions that it has not met, confirm nothing.
  *
  * What noise alone gives is computed, not simulated: counts of a piece are independent Poisson variables
  * with the printed shares as means, scaled down by the design effect. A score well below the expected one
@@ -37,7 +36,7 @@ struct estimate_claim {
 };
 
 /* How the pieces of one table (one schedule) agree with the claim: n_pieces of about equal numbers of
- * epochs per clock; 0: as many as leave 50 samples each, at most 10 per clock. */
+ * epochs per clock; 0: eight in all, fewer when they would have less than 50 samples. */
 MUST_CHECK enum status estimate_agree(struct estimate_agreement *agreement,
 				      const struct estimate_table *table,
 				      const struct estimate_claim *claim, size_t n_pieces,

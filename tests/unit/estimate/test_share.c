@@ -71,7 +71,7 @@ static void plain_estimate(struct plain *plain, const uint32_t *counts, size_t S
 	for (int pass = 0; pass < 2; pass++)
 		for (size_t s = 0; s < S; s++) {
 			const uint32_t *x = counts + s * 2 * E;
-			double c = 0, P, V0, d, f;
+			double c = 0, P, V0, d, f, own;
 
 			for (size_t i = 0; i < 2 * E; i++)
 				c += x[i];
@@ -85,16 +85,22 @@ static void plain_estimate(struct plain *plain, const uint32_t *counts, size_t S
 			if (!pass || !(c > 0))
 				continue;
 			plain[s].share = P;
-			f = fmin(c, (double)E);
-			d = (8 * observed[0] / binomial + f * plain_v(x, n, E, P, X, 0) / V0) /
-			    (8 + f);
+			own = plain_v(x, n, E, P, X, 0) / V0;
+			f = c < 20 ? 0 : fmin(c, (double)E);
+			d = (8 * observed[0] / binomial + f * own) / (8 + f);
+			if (c >= 20 && d > own)
+				d = fmin(d, own * (double)E / quantile_chi2(0.3, (double)E));
 			d = fmax(c < 20 ? fmax(1, d) : d, 0.02);
 			plain[s].d = d;
 			plain_wilson(P, X / d, quantile_t(0.975, (double)E + 8), c, &plain[s].lo,
 				     &plain[s].hi);
+			own = plain_v(x, n, E, P, X, 1) / V0;
 			f = fmin(c, (double)E - 1);
-			d = plain_v(x, n, E, P, X, 1) / V0;
-			d = fmax(d, (8 * observed[1] / binomial + f * d) / (8 + f));
+			d = (8 * observed[1] / binomial + f * own) / (8 + f);
+			if (c >= 20 && d > own)
+				d = fmin(d,
+					 own * ((double)E - 1) / quantile_chi2(0.3, (double)E - 1));
+			d = fmax(own, d);
 			d = fmax(c < 20 ? fmax(1, d) : d, 0.02);
 			plain[s].d_workload = d;
 			plain_wilson(P, X / d, quantile_t(0.975, (double)E - 1), c,
