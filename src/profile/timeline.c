@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "base/array.h"
 #include "base/hash.h"
@@ -129,7 +128,9 @@ static enum status mmap_add(struct timeline *timeline, const struct perfdata_mma
 	if (!mmap->length || mmap->address + mmap->length < mmap->address)
 		return STATUS_OK;
 	mapping.end = mmap->address + mmap->length;
-	mapping.executable = !mmap->data && (mmap->protection & PROT_EXEC);
+	/* Only a record's misc says whether it is code; recorders that make records up leave the
+	 * protection 0. */
+	mapping.executable = !mmap->data;
 	file.build_id_size = mmap->build_id_size <= sizeof(file.build_id) ? mmap->build_id_size : 0;
 	memcpy(file.build_id, mmap->build_id, file.build_id_size);
 	file.path = strings_add(&timeline->strings, mmap->path ? mmap->path : "");
@@ -304,6 +305,22 @@ static bool mapping_repeats(const struct timeline *timeline, uint32_t root,
 	       old->start - old->page_offset == mapping->start - mapping->page_offset;
 }
 
+/* Whether putting the mapping there changes what an address of code means. */
+static bool mapping_matters(const struct timeline *timeline, uint32_t root,
+			    const struct timeline_mapping *mapping)
+{
+	const struct maps_segment *segment;
+	uint64_t start = mapping->start;
+
+	while (start < mapping->end &&
+	       (segment = maps_overlap(&timeline->maps, root, start, mapping->end))) {
+		if (mapping->executable || timeline->mappings[segment->mapping].executable)
+			return true;
+		start = segment->end;
+	}
+	return false;
+}
+
 static enum status play_mmap(struct timeline *timeline, const struct timeline_record *record,
 			     struct error *error)
 {
@@ -311,13 +328,11 @@ static enum status play_mmap(struct timeline *timeline, const struct timeline_re
 	struct timeline_generation *generation = generation_newest(timeline, record->pid);
 	const uint32_t root = generation ? generation->root : MAPS_EMPTY;
 
-	if (maps_overlap(&timeline->maps, root, mapping->start, mapping->end)) {
-		if (mapping_repeats(timeline, root, mapping))
-			return STATUS_OK;
+	if (mapping_repeats(timeline, root, mapping))
+		return STATUS_OK;
+	if (mapping_matters(timeline, root, mapping)) {
 		maps_freeze(&timeline->maps);
 		generation = NULL;
-	} else if (!mapping->executable) {
-		return STATUS_OK; /* data where no code was: nobody will ask */
 	}
 	if (!generation) {
 		if (!generation_begin(timeline, record->pid, record->time, root, false))

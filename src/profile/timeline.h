@@ -9,7 +9,7 @@
  * A *generation* is a stretch of one process's life in which no address changes its meaning. A
  * mapping onto free addresses extends the generation under way, and is seen by its earlier samples
  * too: nothing was known there before, and records of different CPUs may be a little out of order. A
- * mapping over something else, an exec and a fork begin a new one. Two samples of one generation with
+ * mapping of or over other code, an exec and a fork begin a new one. Two samples of one generation with
  * equal addresses therefore mean the same code, which is what the stack table is keyed by.
  *
  * fork      the child starts with the parent's mappings of that moment (shared, see maps.h)
@@ -44,7 +44,7 @@ struct timeline_file { /* what was mapped; equal identities are one */
 struct timeline_mapping {
 	uint64_t start, end, page_offset;
 	uint32_t file, pid; /* the process that mapped it: a fork's child keeps the parent's */
-	bool executable;
+	bool executable; /* recorded as code; code may be made of data by mprotect, which is not recorded */
 };
 
 struct timeline {

@@ -18,7 +18,8 @@
 
 struct diagnosis_view {
 	const char *bundle;
-	const char *const *command; /* of the target, NULL-terminated; NULL when unknown */
+	const char *const *command; /* of the target, n_command words */
+	size_t n_command;
 	const struct diagnosis *diagnosis;
 	const struct findings *findings;
 };

@@ -170,11 +170,11 @@ static json_t *stability(struct json_writer *w, const struct diagnosis *diagnosi
 	return object;
 }
 
-static json_t *command(struct json_writer *w, const char *const *words)
+static json_t *command(struct json_writer *w, const char *const *words, size_t n)
 {
 	json_t *array = json_array_of(w);
 
-	for (size_t i = 0; words && words[i]; i++)
+	for (size_t i = 0; i < n; i++)
 		json_append(w, array, json_text_of(w, words[i]));
 	return array;
 }
@@ -195,7 +195,7 @@ static json_t *document(struct json_writer *w, const struct diagnosis_view *view
 		json_append(w, skid, skid_object(w, diagnosis, &diagnosis->skid.functions[i]));
 	json_set(w, root, "schema", json_text_of(w, DIAGNOSIS_JSON_SCHEMA));
 	json_set(w, root, "bundle", json_text_of(w, view->bundle));
-	json_set(w, root, "command", command(w, view->command));
+	json_set(w, root, "command", command(w, view->command, view->n_command));
 	json_set(w, root, "samples", json_integer_of(w, diagnosis->matrix.samples));
 	json_set(w, root, "canary_samples", json_integer_of(w, diagnosis->matrix.canary_samples));
 	json_set(w, root, "answers", answers(w, &diagnosis->answers));

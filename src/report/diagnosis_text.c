@@ -157,7 +157,7 @@ static void title_line(const struct diagnosis_view *view, const struct text_opti
 
 	output_init(&prose);
 	output_format(&prose, "%s", view->bundle ? view->bundle : "");
-	for (size_t i = 0; view->command && view->command[i] && i < 12; i++)
+	for (size_t i = 0; i < view->n_command && i < 12; i++)
 		output_format(&prose, "%s%s", i ? " " : ": ", view->command[i]);
 	text_wrap(output, prose.text ? prose.text : "", 0, 0, width_of(options));
 	output_add(output, "\n");

@@ -27,9 +27,10 @@
 struct layout {
 	const struct report *report;
 	const struct text_options *options;
-	size_t n_rows; /* shown */
-	double scale;  /* of the bars */
-	int decimals;  /* the most of any shown row */
+	size_t n_rows;      /* shown */
+	double scale;       /* of the bars */
+	int decimals;       /* the most of any shown row, in the ranked measure */
+	int other_decimals; /* in the other one */
 	size_t module_width, comm_width;
 };
 
@@ -76,6 +77,9 @@ static void layout_measure(struct layout *layout)
 		const struct report_share *share = ranked(report, row);
 		const int decimals = digits_decimals(half_width(report, share));
 		const size_t module = column_width(row->module), comm = column_width(row->comm);
+		const struct report_share *second =
+			report->ranked_by_total ? &row->self : &row->total;
+		const int other = digits_decimals(half_width(report, second));
 		double reach;
 
 		if (!row_shown(layout, row))
@@ -87,6 +91,8 @@ static void layout_measure(struct layout *layout)
 		reach = share->recording.supported ? share->recording.hi : share->recording.share;
 		layout->scale = fmax(layout->scale, reach);
 		layout->decimals = decimals > layout->decimals ? decimals : layout->decimals;
+		layout->other_decimals =
+			other > layout->other_decimals ? other : layout->other_decimals;
 		layout->module_width =
 			module > layout->module_width ? module : layout->module_width;
 		layout->comm_width = comm > layout->comm_width ? comm : layout->comm_width;
@@ -167,7 +173,8 @@ static void head_row(const struct layout *layout, struct output *output)
 	if (layout->options->verbose)
 		output_format(&head, "%-*s  ", interval, "workload");
 	if (report->has_total)
-		output_format(&head, "%*s  ", 3 + room,
+		output_format(&head, "%*s  ",
+			      3 + (layout->other_decimals ? layout->other_decimals + 1 : 0),
 			      report->ranked_by_total ? "self%" : "total%");
 	if (layout->options->samples)
 		output_format(&head, "%9s  %9s  ", "samples", "effective");
@@ -253,7 +260,7 @@ static void row_render(const struct layout *layout, size_t i, struct output *out
 	}
 	if (report->has_total) {
 		number_cell(output, 100 * other->recording.share,
-			    digits_decimals(half_width(report, other)), layout->decimals);
+			    digits_decimals(half_width(report, other)), layout->other_decimals);
 		output_add(output, "  ");
 	}
 	if (layout->options->samples)

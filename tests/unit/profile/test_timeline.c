@@ -249,7 +249,35 @@ static void a_data_mapping_over_code_takes_it_away(void **state)
 	finish(&timeline);
 	assert_string_equal(path_at(&timeline, 1, 300, 0x1000), "data");
 	assert_string_equal(path_at(&timeline, 1, 300, 0x2000), "code");
-	assert_string_equal(path_at(&timeline, 1, 300, 0x9000), "");
+	assert_string_equal(path_at(&timeline, 1, 300, 0x9000), "data");
+	timeline_release(&timeline);
+}
+
+/* Else a program that maps and unmaps buffers under `perf record -d` would have a generation, and all its
+ * stacks anew, for each of them. */
+static void data_over_data_begins_no_generation(void **state)
+{
+	struct perfdata_record record = { .type = PERF_RECORD_MMAP2,
+					  .misc = MISC_USER,
+					  .mmap = { .pid = 1,
+						    .address = 0x9000,
+						    .length = 0x1000,
+						    .data = true,
+						    .path = "//anon" } };
+	struct timeline timeline;
+	uint32_t before;
+
+	(void)state;
+	timeline_init(&timeline);
+	add_mmap(&timeline, 100, 1, 0x1000, 0x2000, "code");
+	for (uint64_t i = 0; i < 50; i++) {
+		record.time = 200 + i;
+		record.mmap.length = 0x1000 + 0x100 * i;
+		add(&timeline, &record);
+	}
+	finish(&timeline);
+	before = timeline_generation_at(&timeline, 1, 150, NULL, NULL);
+	assert_int_equal(timeline_generation_at(&timeline, 1, 300, NULL, NULL), before);
 	timeline_release(&timeline);
 }
 
@@ -353,6 +381,7 @@ int main(void)
 		cmocka_unit_test(only_a_change_of_meaning_begins_a_generation),
 		cmocka_unit_test(an_answer_says_for_which_time_it_holds),
 		cmocka_unit_test(a_data_mapping_over_code_takes_it_away),
+		cmocka_unit_test(data_over_data_begins_no_generation),
 		cmocka_unit_test(a_synthesised_fork_does_not_inherit),
 		cmocka_unit_test(a_thread_shares_its_process_and_inherits_the_name),
 		cmocka_unit_test(a_range_that_wraps_or_is_empty_maps_nothing),
