@@ -77,6 +77,7 @@ static enum status work_render(struct work *work, const struct diagnose_cli *cli
 {
 	const struct diagnosis_view view = { .bundle = work->report.bundle,
 					     .command = work->report.command,
+					     .n_command = work->report.n_command,
 					     .diagnosis = &work->diagnosis,
 					     .findings = &work->report.findings };
 	const struct text_options text = { .colour = page_wants_colour(cli->colour),
