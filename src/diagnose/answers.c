@@ -86,20 +86,39 @@ static bool clocks_alike(const struct manifest_clock *a, const struct manifest_c
 	       a->randomised == b->randomised;
 }
 
+/* What the attribute of a plain perf.data asks for. */
+static void drawn_plain(struct line *line, const struct profile *profile)
+{
+	size_t n;
+	const struct perfdata_event *events = perfdata_reader_events(profile->bundle->reader, &n);
+	const struct perf_event_attr *attr = &events[profile->event].attr;
+	const char *unit = profile->unit_is_ns ? "ns" : events[profile->event].name;
+	double period = (double)attr->sample_period;
+	char text[96];
+
+	if (!attr->freq && attr->sample_period == 1) {
+		line_add(line,
+			 "not drawn: every %s is a sample, so this is a count, not a sample of it",
+			 unit);
+		return;
+	}
+	line_add(line, "not known: a plain perf.data keeps no schedule. Its event asks for ");
+	if (attr->freq && profile->unit_is_ns)
+		period = attr->sample_freq ? 1e9 / (double)attr->sample_freq : 0;
+	if (attr->freq && !profile->unit_is_ns)
+		line_add(line, "%llu samples a second, to which the kernel steers the period",
+			 (unsigned long long)attr->sample_freq);
+	else
+		line_add(line, "one every %s, always the same",
+			 interval_text(unit, period, text, sizeof(text)));
+}
+
 static void answer_drawn(struct line *line, const struct diagnosis *diagnosis,
 			 const struct profile *profile)
 {
 	const struct manifest *manifest = &profile->bundle->manifest;
-	char mean[48];
-
 	if (!clock_of(profile, 0)) {
-		line_add(line,
-			 "not known: a plain perf.data keeps no schedule. Its event asks for %s%s",
-			 interval_text(diagnosis->clocks[0].unit,
-				       diagnosis->clocks[0].intended.mean, mean, sizeof(mean)),
-			 strcmp(diagnosis->clocks[0].kind, "freq")
-				 ? ", always the same"
-				 : " on average, steered by the kernel towards a frequency");
+		drawn_plain(line, profile);
 		return;
 	}
 	for (size_t c = 0; c < diagnosis->n_clocks; c++) {
@@ -171,8 +190,13 @@ static void answer_missing(struct line *line, const struct diagnosis *diagnosis,
 		throttled += (double)diagnosis->clocks[c].throttled_ns;
 		lost += (double)diagnosis->clocks[c].lost;
 	}
-	if (!bundle)
+	/* the file's own records count losses of all events together */
+	if (!bundle) {
 		lost = (double)losses_total(&profile->losses);
+		samples = 0;
+		for (size_t i = 0; i < profile->n_events; i++)
+			samples += (double)profile->events[i].samples;
+	}
 	if (!(retuned > 0) && !(throttled > 0) && !(lost > 0)) {
 		line_add(
 			line,

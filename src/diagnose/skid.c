@@ -291,8 +291,12 @@ static void precision_read(struct skid *skid, const struct profile *profile)
 	size_t n;
 	const struct perfdata_event *events = perfdata_reader_events(bundle->reader, &n);
 
-	skid->precise = profile->event < n ? (int)events[profile->event].attr.precise_ip : -1;
-	skid->asked = -1;
+	skid->precise = skid->asked = -1;
+	/* a tracepoint and the like stands where it stands */
+	if (profile->event >= n ||
+	    (!events[profile->event].attr.freq && events[profile->event].attr.sample_period == 1))
+		return;
+	skid->precise = (int)events[profile->event].attr.precise_ip;
 	if (bundle->has_manifest && profile->event < bundle->manifest.n_events) {
 		const struct manifest_event *event = &bundle->manifest.events[profile->event];
 
@@ -300,7 +304,7 @@ static void precision_read(struct skid *skid, const struct profile *profile)
 		/* another event without a reason why is the default: nobody asked for it */
 		if (event->why || !strcmp(event->asked, event->granted))
 			skid->asked = precise_asked(event->asked);
-	} else if (profile->event < n) {
+	} else {
 		skid->asked = precise_asked(events[profile->event].name);
 	}
 }

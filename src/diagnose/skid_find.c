@@ -232,7 +232,7 @@ void skid_find(struct findings *findings, const struct skid *skid, const struct 
 	};
 
 	precision_find(findings, skid);
-	if (skid->precise >= PRECISE_ENOUGH || !matrix->samples)
+	if (skid->precise < 0 || skid->precise >= PRECISE_ENOUGH || !matrix->samples)
 		return;
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		kind_find(findings, skid, matrix, &kinds[i]);

@@ -190,6 +190,9 @@ static void migrations_count(struct trace *trace)
 		if (sample->thread >= trace->n_threads || sample->cpu == UINT16_MAX)
 			continue;
 		thread = &trace->threads[sample->thread];
+		/* the idle task is one per CPU, all with the number 0 */
+		if (!thread->tid)
+			continue;
 		if (thread->cpu != UINT16_MAX) {
 			thread->moves++;
 			thread->migrations += thread->cpu != sample->cpu;
