@@ -157,8 +157,12 @@ static void answer_realised(struct line *line, const struct diagnosis *diagnosis
 			line_add(line, "%sclock %zu%s: ", i ? "; " : "", i,
 				 clock->canary ? " (canary)" : "");
 		if (!(clock->realised.n > 0)) {
-			line_add(line, clock->samples ? "no interval that nothing cut short"
-						      : "no samples");
+			line_add(line, "%s",
+				 !clock->samples ? "no samples"
+				 : strcmp(clock->unit, "ns") && !diagnosis->has_read
+					 ? "not known: samples carry no counts (perf record does "
+					   "not read them)"
+					 : "no interval that nothing cut short");
 			continue;
 		}
 		line_add(line, "mean %s, 98 %% of them in %s to %s",

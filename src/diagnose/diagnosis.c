@@ -94,6 +94,7 @@ static enum status clocks_fill(struct diagnosis *diagnosis, const struct profile
 	if (!diagnosis->clocks)
 		return no_memory(error);
 	diagnosis->n_clocks = read->n_clocks;
+	diagnosis->has_read = read->has_read;
 	for (uint32_t c = 0; c < read->n_clocks; c++) {
 		struct diagnosis_clock *clock = &diagnosis->clocks[c];
 		const struct intervals_clock *from = &read->clocks[c];

@@ -66,6 +66,7 @@ struct diagnosis {
 	struct skid skid;
 	struct matrix matrix;
 	double design_effect;
+	bool has_read;              /* samples carry the event's count */
 	uint64_t migrations, moves; /* samples on another CPU than their thread's one before */
 };
 

@@ -71,7 +71,7 @@ enum status intervals_add(struct intervals_clock *clock, struct intervals_last *
 		return STATUS_OK;
 	if (reading && before.reading && reading > before.reading)
 		pair.realised = (double)(reading - before.reading);
-	else if (!reading && time_ns > before.time_ns)
+	else if (!reading && clock->unit_is_ns && time_ns > before.time_ns)
 		pair.realised = (double)(time_ns - before.time_ns);
 	else
 		return STATUS_OK;

@@ -43,6 +43,7 @@ struct intervals_clock {
 	uint64_t samples, redrawn, retuned, gaps;
 	bool by_time;      /* realised ones are times in ns */
 	bool every_sample; /* each sample has a draw of its own */
+	bool unit_is_ns;   /* intended intervals are times: times can stand in for counts */
 	bool steered;      /* the kernel sets the period: changes are retunes, not redraws */
 };
 

@@ -24,6 +24,7 @@ struct pass {
 	const struct perfdata_event *events;
 	size_t n_events;
 	bool swapped;
+	uint64_t period; /* of samples that do not say theirs; 0: unknown */
 };
 
 /* Layout of the payload of two tracepoints that has been the same since Linux 2.6.33:
@@ -114,7 +115,7 @@ static enum status sample_note(struct pass *pass, const struct perfdata_sample *
 	stream->enabled = sample->read_time_enabled;
 	stream->running = sample->read_time_running;
 	status = intervals_add(&read->clocks[column], &stream->last, sample->time, reading,
-			       sample->has_period ? sample->period : 0, error);
+			       sample->has_period ? sample->period : pass->period, error);
 	if (status != STATUS_OK)
 		return status;
 	generation = timeline_generation_at(&pass->profile->timeline, sample->pid, sample->time,
@@ -223,6 +224,7 @@ static void clocks_describe(struct trace_read *read, const struct profile *profi
 	const struct manifest *manifest = &profile->bundle->manifest;
 
 	for (size_t c = 0; c < read->n_clocks; c++) {
+		read->clocks[c].unit_is_ns = profile->unit_is_ns;
 		if (profile->bundle->has_manifest && profile->clocks.by_id) {
 			const struct manifest_clock *clock =
 				&manifest->clocks[profile->clocks.clock_of[c]];
@@ -272,6 +274,9 @@ enum status trace_read(struct trace_read *read, struct profile *profile, const s
 		read->n_clocks = 0;
 		status = error_set(error, STATUS_NO_MEMORY, "not enough memory for the clocks");
 	} else {
+		pass.period = pass.events[profile->event].attr.freq
+				      ? 0
+				      : pass.events[profile->event].attr.sample_period;
 		clocks_describe(read, profile, &pass.events[profile->event].attr);
 		status = records_read(&pass, error);
 	}
