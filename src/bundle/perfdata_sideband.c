@@ -51,6 +51,8 @@ static const char *text_take(struct payload *p)
 	const size_t size = bytes_left(&p->bytes);
 	const char *text = (const char *)p->bytes.at;
 
+	if (p->bytes.failed)
+		return NULL; /* the record will be left out */
 	p->bytes.at = p->bytes.end;
 	if (memchr(text, '\0', size))
 		return text;
@@ -104,13 +106,15 @@ static void mmap_decode(struct payload *p, struct perfdata_mmap *mmap)
 }
 
 /* Linux 3.12 to 3.15 had no protection and flags in MMAP2: the path stands where they would be, and
- * no path begins with a byte below 8 and three NULs. */
+ * no path begins with a byte below 8 and three NULs, nor (in either byte order) with a NUL, as do the
+ * protections beyond PROT_EXEC that simpleperf makes up. */
 static void protection_decode(struct payload *p, struct perfdata_mmap *mmap)
 {
 	struct bytes ahead = p->bytes;
 	const uint32_t protection = bytes_u32(&ahead), flags = bytes_u32(&ahead);
 
-	if (protection > (PROT_READ | PROT_WRITE | PROT_EXEC) && bytes_left(&p->bytes)) {
+	if (protection > (PROT_READ | PROT_WRITE | PROT_EXEC) && bytes_left(&p->bytes) &&
+	    *p->bytes.at) {
 		mmap->protection = mmap->data ? PROT_READ : PROT_EXEC;
 		return;
 	}

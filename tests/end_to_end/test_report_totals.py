@@ -124,10 +124,11 @@ def perf_rows(data, children):
         symbol = re.sub(r"^\[.\] ", "", symbol)
         if re.fullmatch(r"0x[0-9a-f]+", symbol):
             symbol = "[unknown]"
-        row = rows.setdefault((dso, symbol), [0, 0, 0])
+        row = rows.setdefault((dso, symbol), [0, 0, 0, 0])
         row[0] += share
         row[1] += total or 0
         row[2] += samples
+        row[3] += 1
     return rows
 
 
@@ -139,7 +140,7 @@ def assay_rows(data, children):
         return None, run.stderr.decode("utf-8", "replace")
     rows = {}
     for function in json.loads(run.stdout)["functions"]:
-        row = rows.setdefault((function["module"], function["name"]), [0, 0, 0])
+        row = rows.setdefault((function["module"], function["name"]), [0, 0, 0, 1])
         row[0] += 100 * function["self"]["share"]
         row[1] += 100 * function["total"]["share"] if children else 0
         row[2] += function["samples"] if function["self"]["share"] else 0
@@ -158,7 +159,7 @@ def by_address(rows, own):
     for (dso, symbol), row in rows.items():
         key = (dso, plain(symbol)) if dso in own else (dso, None)
         into = merged.setdefault(key, [0, 0, 0, 0])
-        into[3] += 1
+        into[3] += row[3]
         into[0] += row[0]
         into[2] += row[2]
         into[1] += row[1] if dso in own else 0
