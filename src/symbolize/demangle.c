@@ -28,6 +28,8 @@ static void output_append(const char *text, size_t length, void *opaque)
 {
 	struct output *output = opaque;
 
+	if (!length)
+		return;
 	if (output->used + length > DEMANGLE_MAX_OUTPUT ||
 	    !array_reserve(&output->text, &output->capacity, output->used + length + 1))
 		longjmp(output->full, 1);

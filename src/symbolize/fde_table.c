@@ -290,10 +290,7 @@ const struct fde_range *fde_table_after(const struct fde_table *table, uint64_t 
 const struct fde_range *fde_table_at(const struct fde_table *table, uint64_t vaddr)
 {
 	const struct fde_range *after = fde_table_after(table, vaddr);
-	const struct fde_range *range = after ? after : table->ranges + table->n;
+	const size_t above = after ? (size_t)(after - table->ranges) : table->n;
 
-	if (range == table->ranges)
-		return NULL;
-	range--;
-	return vaddr < range->end ? range : NULL;
+	return above && vaddr < table->ranges[above - 1].end ? &table->ranges[above - 1] : NULL;
 }

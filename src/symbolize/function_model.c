@@ -149,8 +149,8 @@ static uint64_t least(uint64_t a, uint64_t b)
 /* Ends of unsized and short symbols. `enclosing` is the end of the symbols before. */
 static void ends_settle(struct drafts *drafts, const struct fde_table *fdes)
 {
-	const struct fde_range *after = fdes->ranges, *limit = fdes->ranges + fdes->n;
 	uint64_t enclosing = 0;
+	size_t after = 0; /* the first FDE that starts above the symbol */
 
 	for (size_t i = 0; i < drafts->n; i++) {
 		struct draft *draft = &drafts->items[i];
@@ -158,17 +158,17 @@ static void ends_settle(struct drafts *drafts, const struct fde_table *fdes)
 		const struct fde_range *fde = NULL;
 		uint64_t bound = draft->best->limit;
 
-		while (after < limit && after->start <= start)
+		while (after < fdes->n && fdes->ranges[after].start <= start)
 			after++;
-		if (after > fdes->ranges && start < after[-1].end)
-			fde = after - 1;
+		if (after && start < fdes->ranges[after - 1].end)
+			fde = &fdes->ranges[after - 1];
 		if (i + 1 < drafts->n)
 			bound = least(bound, drafts->items[i + 1].best->start);
 		if (draft->end == start) {
 			if (fde)
 				bound = least(bound, fde->end);
-			else if (after < limit)
-				bound = least(bound, after->start);
+			else if (after < fdes->n)
+				bound = least(bound, fdes->ranges[after].start);
 			if (start < enclosing)
 				bound = least(bound, enclosing);
 			draft->end = bound;

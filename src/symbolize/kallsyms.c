@@ -157,16 +157,17 @@ static unsigned int leading_underscores(const char *name)
 static bool better(const struct kallsyms *kallsyms, const struct kallsyms_entry *a,
 		   const struct kallsyms_entry *b)
 {
-	const char *a_name = kallsyms->names + a->name, *b_name = kallsyms->names + b->name;
-	const unsigned int a_lead = leading_underscores(a_name);
-	const unsigned int b_lead = leading_underscores(b_name);
+	const char *a_name, *b_name;
+	unsigned int a_lead, b_lead;
 
-	if (a->is_code != b->is_code)
-		return a->is_code;
-	if (!a->is_code)
-		return false;
+	if (!a->is_code || !b->is_code)
+		return a->is_code && !b->is_code;
 	if (a->is_local != b->is_local)
 		return !a->is_local;
+	a_name = kallsyms->names + a->name;
+	b_name = kallsyms->names + b->name;
+	a_lead = leading_underscores(a_name);
+	b_lead = leading_underscores(b_name);
 	if (a_lead != b_lead)
 		return a_lead < b_lead;
 	if (strlen(a_name) != strlen(b_name))
@@ -286,9 +287,12 @@ static void piece_link(struct kallsyms *kallsyms, uint32_t index)
 	uint32_t whole = KALLSYMS_NONE;
 
 	for (size_t i = 0; length && i < kallsyms->n; i++) {
-		const char *other = kallsyms->names + kallsyms->entries[i].name;
+		const char *other;
 
-		if (!kallsyms->entries[i].is_code || strncmp(other, name, length) || other[length])
+		if (!kallsyms->entries[i].is_code)
+			continue;
+		other = kallsyms->names + kallsyms->entries[i].name;
+		if (strncmp(other, name, length) || other[length])
 			continue;
 		if (whole != KALLSYMS_NONE)
 			return;

@@ -241,7 +241,8 @@ const char *module_function_name(struct module *module, struct function *functio
 		function->name = symbolizer_string(module->symbolizer, function->symbol);
 	} else if (function->symbol) {
 		function->name = symbolizer_name(module->symbolizer, function->symbol);
-		if (function >= model->functions && function < model->functions + model->n)
+		if (model->n && function >= model->functions &&
+		    function < model->functions + model->n)
 			function->parent = function_model_whole(
 				model, (uint32_t)(function - model->functions));
 	} else {
@@ -322,7 +323,7 @@ const struct function *module_function_parent(struct module *module,
 
 	if (!model)
 		return function;
-	if (function >= model->functions && function < model->functions + model->n)
+	if (model->n && function >= model->functions && function < model->functions + model->n)
 		parent = &model->functions[function->parent];
 	else if (module->kind == MODULE_KERNEL)
 		parent = kallsyms_function(&module->kernel->kallsyms, function->parent);
