@@ -206,7 +206,6 @@ static int scripted_ioctl(void *state, int fd, unsigned long request, void *argu
 		event->output = (int)(intptr_t)argument - SCRIPTED_FD;
 	} else if (request == PERF_EVENT_IOC_PERIOD) {
 		memcpy(&event->armed, argument, sizeof(event->armed));
-		event->last_fired_ns = perf->now_ns;
 		event->fires_at_ns = perf->now_ns + event->armed;
 		if (!array_reserve(&perf->ioctls, &perf->ioctls_capacity, perf->n_ioctls + 1))
 			abort();

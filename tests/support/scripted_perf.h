@@ -31,7 +31,8 @@ struct scripted_task {
 };
 
 struct scripted_fired { /* a sample as the kernel knows it */
-	uint64_t time_ns, armed, interval;
+	uint64_t time_ns, armed;
+	uint64_t interval; /* since the event's last tick, recorded or not, restarted or not */
 	int cpu;
 	uint64_t id;
 	bool lost; /* the ring was full */
