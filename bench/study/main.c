@@ -12,15 +12,11 @@ static const struct part {
 	const char *name;
 	void (*run)(struct study *study);
 } parts[] = {
-	{ "coverage", part_coverage },
-	{ "lengths", part_lengths },
-	{ "ranks", part_ranks },
-	{ "until", part_until },
-	{ "unseen", part_unseen },
-	{ "lock", part_lock },
-	{ "ab", part_ab },
-	{ "timed", part_timed },
-	{ "stability", part_stability },
+	{ "coverage", part_coverage }, { "variance", part_variance },
+	{ "lengths", part_lengths },   { "ranks", part_ranks },
+	{ "until", part_until },       { "unseen", part_unseen },
+	{ "lock", part_lock },         { "ab", part_ab },
+	{ "timed", part_timed },       { "stability", part_stability },
 };
 
 #define N_PARTS (sizeof(parts) / sizeof(parts[0]))

@@ -34,6 +34,7 @@ bool study_claim(struct study *study, bool holds, const char *format, ...) PRINT
 
 /* Parts. */
 void part_coverage(struct study *study);
+void part_variance(struct study *study);
 void part_lengths(struct study *study);
 void part_ranks(struct study *study);
 void part_until(struct study *study);

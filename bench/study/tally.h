@@ -23,9 +23,7 @@ struct tally {
 	size_t serial,
 		period_weights; /* recordings in which the whole is serial, weights were periods */
 	struct tally_method recording[METHODS][WATCHED], workload[METHODS][WATCHED];
-	size_t split_covered[WATCHED], split_n[WATCHED];
 	double samples, epochs;
-	double width_ratio; /* assay's width of the workload interval over linear t's, summed */
 };
 
 void tally_init(struct tally *tally, size_t recordings);

@@ -272,6 +272,58 @@ static void no_functions_are_ranked_without_complaint(void **state)
 	setup_release(&setup);
 }
 
+/* 0 above 1, 1 above 2; 0 and 2 were not resolved by their own test, and 3 is unresolved from all. */
+static void what_follows_from_resolved_pairs_is_resolved_too(void **state)
+{
+	struct estimate_rank rows[4] = { { 0 } };
+	size_t order[4], place[] = { 0, 1, 2, 3 };
+	uint64_t below[4] = { 0 };
+	struct estimate_ranks ranks = {
+		.rows = rows,
+		.order = order,
+		.n_rows = 4,
+		.n_examined = 4,
+		.top_k = 1,
+		.n_pairs = 6,
+		.place = place,
+		.below = below,
+	};
+
+	(void)state;
+	bits_set(&below[0], 1);
+	bits_set(&below[1], 2);
+	ranks_arrange(&ranks, place, NULL);
+	assert_true(estimate_ranks_above(&ranks, 0, 2));
+	assert_int_equal(ranks.n_resolved, 3);
+	assert_int_equal(rows[2].rank_lo, 3);
+	assert_int_equal(rows[0].rank_hi, 2);
+	assert_int_equal(rows[3].rank_lo, 1);
+	assert_int_equal(rows[3].rank_hi, 4);
+	/* 0 and 3 form a group, 1 and 2 stand alone: 3 is printed second, by its range */
+	assert_int_equal(rows[0].group, rows[3].group);
+	assert_int_not_equal(rows[1].group, rows[2].group);
+}
+
+/* Twenty equal functions: any of them could belong to the top one, so all are examined. */
+static void whoever_could_belong_to_the_top_is_examined(void **state)
+{
+	double p[21];
+	struct setup setup;
+
+	(void)state;
+	for (int s = 0; s < 20; s++)
+		p[s] = 1;
+	p[20] = 0.01;
+	setup_draw(&setup, 21, 20, p, 50, 1, 9);
+	setup_rank(&setup, ESTIMATE_FAMILY_RECORDING, 1, NULL);
+	assert_in_range(setup.ranks.n_examined, 17, 20);
+	assert_false(setup.ranks.rows[20].examined);
+	assert_int_equal(setup.ranks.n_pairs,
+			 setup.ranks.n_examined * (21 - setup.ranks.n_examined) +
+				 setup.ranks.n_examined * (setup.ranks.n_examined - 1) / 2);
+	setup_release(&setup);
+}
+
 static int pair_compare(const void *left, const void *right)
 {
 	const struct pair *a = left, *b = right;
@@ -327,6 +379,8 @@ int main(void)
 		cmocka_unit_test(correlated_samples_resolve_less_than_independent_ones),
 		cmocka_unit_test(too_little_data_resolves_nothing_and_says_why),
 		cmocka_unit_test(no_functions_are_ranked_without_complaint),
+		cmocka_unit_test(what_follows_from_resolved_pairs_is_resolved_too),
+		cmocka_unit_test(whoever_could_belong_to_the_top_is_examined),
 		cmocka_unit_test(holm_without_sorting_accepts_what_the_sorted_step_down_accepts),
 	};
 

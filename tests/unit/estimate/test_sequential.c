@@ -132,6 +132,46 @@ static void a_share_settles_when_its_interval_is_narrow_enough(void **state)
 	assert_int_equal(estimate_until(&until, NULL, &options, NULL), STATUS_USAGE);
 }
 
+/* 20 epochs of 100 samples with the same totals, 1160 and 840 of two functions (D = 320, floor of V 2000):
+ * steady, leaping from epoch to epoch, and leaping in stretches of five. */
+static double evidence_of(const uint32_t *first)
+{
+	const struct estimate_until_options options = { .kind = ESTIMATE_UNTIL_SET, .top_k = 1 };
+	uint32_t counts[2 * 20];
+	struct estimate_until until;
+	struct test_table test;
+
+	for (int e = 0; e < 20; e++) {
+		counts[e] = first[e];
+		counts[20 + e] = 100 - first[e];
+	}
+	test_table_init(&test, 2, 20, 1, counts, NULL, NULL);
+	assert_int_equal(estimate_until(&until, &test.table, &options, NULL), STATUS_OK);
+	test_table_release(&test);
+	return until.evidence;
+}
+
+static void unsteady_epochs_are_weaker_evidence_and_stretches_weaker_still(void **state)
+{
+	const double rho2 = estimate_until_rho2(0.05);
+	uint32_t steady[20], leaping[20], stretches[20];
+
+	(void)state;
+	for (int e = 0; e < 20; e++) {
+		steady[e] = 58;
+		leaping[e] = e % 2 ? 78 : 38;
+		stretches[e] = e / 5 % 2 ? 78 : 38;
+	}
+	assert_near(evidence_of(steady), estimate_until_evidence(320, 2000, 20, rho2), 1e-9);
+	/* d_e is 16 +- 40: V = 20/19 * 20 * 1600 */
+	assert_near(evidence_of(leaping), estimate_until_evidence(320, 20.0 / 19 * 32000, 20, rho2),
+		    1e-9);
+	/* r = 13/20: 19 neighbours, 3 of which differ; V is (1 + r)/(1 - r) = 4.71 times as large */
+	assert_near(evidence_of(stretches),
+		    estimate_until_evidence(320, 20.0 / 19 * 32000 * (1.65 / 0.35), 20, rho2),
+		    1e-9);
+}
+
 /* Epochs merged in pairs with epochs_per_row = 2 keep the boundary: g of independent samples changes only
  * by the variance's estimate, whose relative error is about sqrt(2/E). */
 static void merging_epochs_keeps_the_boundary(void **state)
@@ -150,6 +190,7 @@ int main(void)
 		cmocka_unit_test(the_forecast_solves_the_boundary),
 		cmocka_unit_test(equal_counts_never_settle),
 		cmocka_unit_test(a_share_settles_when_its_interval_is_narrow_enough),
+		cmocka_unit_test(unsteady_epochs_are_weaker_evidence_and_stretches_weaker_still),
 		cmocka_unit_test(merging_epochs_keeps_the_boundary),
 	};
 
