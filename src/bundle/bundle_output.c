@@ -202,7 +202,7 @@ static int move(const struct bundle_output *output, const char *from, const char
 
 enum status bundle_output_publish(struct bundle_output *output, struct error *error)
 {
-	bool exists, old_exists;
+	bool exists = false, old_exists = false;
 	int result = 0;
 	enum status status = places_check(output, &exists, &old_exists, error);
 

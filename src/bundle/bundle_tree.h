@@ -19,8 +19,10 @@ MUST_CHECK enum status bundle_tree_remove(const struct sys *sys, int dir_fd, con
 MUST_CHECK enum status bundle_tree_own(const struct sys *sys, int dir_fd, const char *name,
 				       uid_t uid, gid_t gid, struct error *error);
 
-/* What stands at `name`. A bundle is a directory with a manifest.json in it. */
 enum bundle_place { BUNDLE_PLACE_FREE, BUNDLE_PLACE_BUNDLE, BUNDLE_PLACE_OTHER };
+
+/* What stands at `name`; for OTHER, *what names its kind. A bundle is a directory with a manifest.json
+ * in it. */
 MUST_CHECK enum status bundle_place_find(const struct sys *sys, int dir_fd, const char *name,
 					 enum bundle_place *place, const char **what,
 					 struct error *error);

@@ -23,15 +23,25 @@ struct draw {
 struct draws_writer;
 struct draws_reader;
 
+/* Creates the log (mode 0600, fails if it exists) with its header. */
 MUST_CHECK enum status draws_writer_create(struct draws_writer **writer, const struct sys *sys,
 					   int dir_fd, const char *name, struct error *error);
+
+/* Appends one draw; buffered. After a failed write every further call fails the same way. */
 MUST_CHECK enum status draws_writer_append(struct draws_writer *writer, const struct draw *draw,
 					   struct error *error);
+
+/* Writes what is buffered: at least at the end of every epoch. */
 MUST_CHECK enum status draws_writer_flush(struct draws_writer *writer, struct error *error);
+
+/* Closes without flushing. */
 void draws_writer_close(struct draws_writer *writer);
 
+/* STATUS_NOT_FOUND when there is none, STATUS_CORRUPT when the file is no log of draws. */
 MUST_CHECK enum status draws_reader_open(struct draws_reader **reader, const struct sys *sys,
 					 int dir_fd, const char *name, struct error *error);
+
+/* The next draw in the order of the file, or STATUS_END; a cut last record is not given. */
 MUST_CHECK enum status draws_reader_next(struct draws_reader *reader, struct draw *draw,
 					 struct error *error);
 void draws_reader_close(struct draws_reader *reader);

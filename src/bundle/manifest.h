@@ -50,8 +50,11 @@ enum clock_scope {
 	SCOPE_INHERIT /* per initial thread, inherited, fixed random period per epoch */
 };
 
+/* The words for them in the manifest and in reports; "unknown" for a value outside the enumeration. */
 const char *schedule_kind_name(enum schedule_kind kind);
+/* "none", "block", "sample" */
 const char *redraw_kind_name(enum redraw_kind kind);
+/* "system", "cgroup", "cpu", "thread", "inherit" */
 const char *clock_scope_name(enum clock_scope scope);
 
 /* One clock: one event with its own random stream. Per CPU (and thread) it has several slots, each

@@ -301,11 +301,11 @@ enum status fields_decode(const struct field_table *table, const json_t *object,
 void fields_release(const struct field_table *table, void *structure)
 {
 	for (const struct field *field = table->fields; field->name; field++) {
-		char *at = (char *)structure + field->offset;
+		char *at = (char *)structure + field->offset, *none = NULL;
 
 		if (field->type != FIELD_TEXT)
 			continue;
 		free(LOAD(char *, at));
-		memcpy(at, &(char *){ NULL }, sizeof(char *));
+		memcpy(at, &none, sizeof(none));
 	}
 }

@@ -72,6 +72,8 @@ struct fields_text {
 			     size_t end, struct error *error);
 	void *context;
 };
+
+/* The same from text. */
 MUST_CHECK enum status fields_scan(const struct field_table *table, const struct fields_text *in,
 				   size_t start, size_t end, void *structure, struct error *error);
 

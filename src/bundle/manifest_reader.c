@@ -406,7 +406,7 @@ static enum status epochs_decode(struct parse *parse, struct error *error)
 static enum status pair_decode(struct parse *parse, struct error *error)
 {
 	size_t start, end;
-	json_t *name, *value;
+	json_t *name = NULL, *value = NULL;
 	enum scan_result found = scan_value(&parse->scan, &start, &end);
 	enum status status;
 

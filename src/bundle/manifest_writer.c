@@ -136,12 +136,13 @@ static void section_put(struct text *text, const char *name, json_t *value)
 
 static void head_put(struct text *text, const struct manifest *m)
 {
-	json_t *head = fields_encode(&manifest_head_fields, m), *value;
-	const char *name;
+	json_t *head = fields_encode(&manifest_head_fields, m);
 
 	text_put(text, "{\"schema\": \"" MANIFEST_SCHEMA "\"");
 	text->failed |= !head;
-	json_object_foreach(head, name, value) section_put(text, name, json_incref(value));
+	for (void *at = json_object_iter(head); at; at = json_object_iter_next(head, at))
+		section_put(text, json_object_iter_key(at),
+			    json_incref(json_object_iter_value(at)));
 	json_decref(head);
 	if (m->command)
 		section_put(text, "command", command_encode(m));

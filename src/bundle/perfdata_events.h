@@ -37,6 +37,7 @@ struct perfdata_events {
 	struct strings *strings;
 };
 
+/* `strings` holds the names and must live longer. */
 void perfdata_events_init(struct perfdata_events *events, struct strings *strings);
 void perfdata_events_release(struct perfdata_events *events);
 

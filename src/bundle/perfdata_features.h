@@ -22,6 +22,7 @@ struct perfdata_features {
 	bool swap;
 };
 
+/* All that is pointed to must live longer; `swap`: the file has the other byte order. */
 void perfdata_features_init(struct perfdata_features *features, struct strings *strings,
 			    struct perfdata_events *events, struct perfdata_notes *notes,
 			    bool swap);

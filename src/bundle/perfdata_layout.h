@@ -35,6 +35,7 @@ struct perfdata_layout {
 	uint64_t user_registers_mask;
 };
 
+/* Any attribute gives a layout; one that the kernel would refuse gives one that fits no record. */
 void perfdata_layout_init(struct perfdata_layout *layout, const struct perf_event_attr *attr);
 
 /*

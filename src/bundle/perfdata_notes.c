@@ -38,11 +38,3 @@ void perfdata_notes_add(struct perfdata_notes *notes, enum perfdata_note_kind ki
 	vsnprintf(note->text, sizeof(note->text), format, args);
 	va_end(args);
 }
-
-bool perfdata_notes_have(const struct perfdata_notes *notes, enum perfdata_note_kind kind)
-{
-	for (size_t i = 0; i < notes->n; i++)
-		if (notes->items[i].kind == kind)
-			return true;
-	return false;
-}

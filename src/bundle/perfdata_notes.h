@@ -17,9 +17,8 @@ struct perfdata_notes {
 	bool muted; /* a second pass over what was already told */
 };
 
+/* One more note, or one more of a kind that is counted. `record_type` 0: no record. */
 void perfdata_notes_add(struct perfdata_notes *notes, enum perfdata_note_kind kind, uint64_t offset,
 			uint32_t record_type, const char *format, ...) PRINTF_LIKE(5, 6);
-
-bool perfdata_notes_have(const struct perfdata_notes *notes, enum perfdata_note_kind kind);
 
 #endif

@@ -140,7 +140,7 @@ enum status perfdata_reader_open_at(struct perfdata_reader **reader, const struc
 		return directory_open(reader, sys, dir_fd, name, label, error);
 	if (status == STATUS_OK)
 		status = reader_begin(reader, &source, error);
-	if (status == STATUS_OK && (*reader)->features.header.directory)
+	if (status == STATUS_OK && *reader && (*reader)->features.header.directory)
 		perfdata_notes_add(
 			&(*reader)->notes, PERFDATA_NOTE_ELSEWHERE, 0, 0,
 			"%s is one file of a recording that is a directory: its samples "

@@ -56,6 +56,7 @@ struct perfdata_stream {
 	uint64_t *aligned; /* one record, for those that lie askew in the window */
 };
 
+/* A stream without files; `notes` must live longer. */
 void perfdata_stream_init(struct perfdata_stream *stream, struct perfdata_notes *notes, bool swap);
 void perfdata_stream_release(struct perfdata_stream *stream);
 
