@@ -41,6 +41,8 @@ const char record_cli_help[] =
 	"                          system (default: the best that is permitted)\n"
 	"  -q, --quiet   -v, --verbose   -h, --help\n";
 
+#define ID_MOST 4194304 /* the kernel's largest process id */
+
 enum option_code {
 	OPTION_BUDGET = 256,
 	OPTION_SCHEDULE,
@@ -164,7 +166,7 @@ static enum status list_parse(const char *option, const char *word, bool ranges,
 
 	if (!copy)
 		return error_set(error, STATUS_NO_MEMORY, "no memory for %s", option);
-	if (!word[0] || word[strlen(word) - 1] == ',')
+	if (!word[0] || word[0] == ',' || word[strlen(word) - 1] == ',' || strstr(word, ",,"))
 		status = bad_word(error, option, word, wanted);
 	for (char *part = strtok_r(copy, ",", &save); status == STATUS_OK && part;
 	     part = strtok_r(NULL, ",", &save)) {
@@ -173,11 +175,13 @@ static enum status list_parse(const char *option, const char *word, bool ranges,
 
 		if (dash)
 			*dash = '\0';
-		status = integer_parse(option, part, low, 4194304, wanted, &first, error);
+		status = integer_parse(option, part, low, ID_MOST, wanted, &first, NULL);
 		last = first;
 		if (status == STATUS_OK && dash)
-			status = integer_parse(option, dash + 1, first, 4194304, wanted, &last,
-					       error);
+			status = integer_parse(option, dash + 1, first, ID_MOST, wanted, &last,
+					       NULL);
+		if (status != STATUS_OK)
+			status = bad_word(error, option, word, wanted);
 		for (; status == STATUS_OK && first <= last; first++)
 			if (!integer_add(list, n, capacity, first))
 				status = error_set(error, STATUS_USAGE,
@@ -224,7 +228,9 @@ static enum status redraw_parse(const char *word, struct record_cli *cli, struct
 	} else if (!strcmp(word, "block") || !strncmp(word, "block:", 6)) {
 		if (word[5])
 			status = integer_parse("--redraw", word + 6, 5, 100000, wanted, &block,
-					       error);
+					       NULL);
+		if (status != STATUS_OK)
+			return bad_word(error, "--redraw", word, wanted);
 		cli->options.redraw = REDRAW_BLOCK;
 		cli->options.block = (uint32_t)block;
 	} else {
@@ -246,8 +252,10 @@ static enum status call_graph_parse(const char *word, struct record_options *opt
 	if (strcmp(word, "dwarf") && strncmp(word, "dwarf,", 6))
 		return bad_word(error, "--call-graph", word, "fp, dwarf or dwarf,BYTES");
 	if (word[5])
-		status = integer_parse("--call-graph", word + 6, 8, RECORD_MAX_STACK_BYTES,
-				       "a number of bytes from 8 to 65528", &bytes, error);
+		status = integer_parse("--call-graph", word + 6, 8, RECORD_MAX_STACK_BYTES, "",
+				       &bytes, NULL);
+	if (status != STATUS_OK)
+		return bad_word(error, "--call-graph", word, "dwarf,BYTES with 8 to 65528 bytes");
 	options->stacks = RECORD_DWARF;
 	options->stack_bytes = (uint32_t)bytes / 8 * 8;
 	return status;

@@ -31,6 +31,7 @@ static enum status command_launch(struct recorder *recorder, struct error *error
 
 	if (!recorder->options->command)
 		return STATUS_OK;
+	witness_start(&recorder->witness);
 	status = launch_start(&recorder->launch, recorder->options->command,
 			      recorder->options->launch_state, error);
 	if (status != STATUS_OK)
@@ -69,12 +70,14 @@ static bool command_ended(struct recorder *recorder, struct record_result *resul
 	return true;
 }
 
-/* Ctrl-C on a terminal reaches every process of the group by itself (SI_KERNEL); a signal that
- * somebody sent to assay alone is passed on to a launched command, and ends an attached recording. */
+/* Ctrl-C on a terminal reaches every process of the group by itself (SI_KERNEL), and so does what is
+ * sent to the group; a signal that somebody sent to assay alone is passed on to a launched command, and
+ * ends an attached recording. */
 static void signal_take(struct recorder *recorder, const struct signalfd_siginfo *info)
 {
 	if (recorder->options->command) {
-		if (info->ssi_code != SI_KERNEL)
+		if (info->ssi_code != SI_KERNEL && recorder->launch.pid &&
+		    !witness_saw(&recorder->witness, (int)info->ssi_signo))
 			recorder->sys->kill(recorder->sys->state, recorder->launch.pid,
 					    (int)info->ssi_signo);
 		return;
@@ -344,6 +347,7 @@ enum status record_run(const struct record_options *options, const struct sys *s
 	output_close(recorder);
 	launch_abort(&recorder->launch);
 	command_wait(recorder, result);
+	witness_stop(&recorder->witness);
 	scope_close(recorder);
 	if (recorder->exit_fd >= 0)
 		sys->close(sys->state, recorder->exit_fd);

@@ -32,6 +32,7 @@
 #include "record/synthesize.h"
 #include "target/cgroup.h"
 #include "target/launch.h"
+#include "target/witness.h"
 
 struct recorder {
 	const struct record_options *options;
@@ -55,6 +56,7 @@ struct recorder {
 	struct counters counters;
 	struct cgroup cgroup;
 	struct launch launch;
+	struct witness witness;
 	int exit_fd;    /* pidfd of the launched command or of the only process; -1 */
 	int *owner_fds; /* scopes by thread: dummies that own the rings */
 	size_t n_owner_fds;
