@@ -200,6 +200,17 @@ static int move(const struct bundle_output *output, const char *from, const char
 	return sys->renameat(sys->state, output->parent_fd, from, output->parent_fd, to);
 }
 
+/* Once when published, so that a killed recording is its user's, and again for what came later. */
+static void give_away(const struct bundle_output *output)
+{
+	enum status status = STATUS_OK;
+
+	if (output->give_away)
+		status = bundle_tree_own(output->sys, output->parent_fd, output->name, output->uid,
+					 output->gid, NULL);
+	(void)status;
+}
+
 enum status bundle_output_publish(struct bundle_output *output, struct error *error)
 {
 	bool exists = false, old_exists = false;
@@ -228,9 +239,11 @@ enum status bundle_output_publish(struct bundle_output *output, struct error *er
 		return error_set_errno(error, status_from_errno(-result), -result,
 				       "cannot move the bundle to %s", output->path);
 	output->published = true;
-	/* left-overs of the grandparent do no harm; not worth failing a recording for */
-	if (old_exists && bundle_tree_remove(output->sys, output->parent_fd, output->older, NULL))
-		return STATUS_OK;
+	/* neither is worth failing a recording for: what is left of the grandparent, and who owns it */
+	if (old_exists)
+		status = bundle_tree_remove(output->sys, output->parent_fd, output->older, NULL);
+	(void)status;
+	give_away(output);
 	return STATUS_OK;
 }
 
@@ -243,9 +256,8 @@ void bundle_output_close(struct bundle_output *output)
 	if (!output->published)
 		status =
 			bundle_tree_remove(output->sys, output->parent_fd, output->temporary, NULL);
-	else if (output->give_away)
-		status = bundle_tree_own(output->sys, output->parent_fd, output->name, output->uid,
-					 output->gid, NULL);
+	else
+		give_away(output);
 	(void)status; /* best effort: the recording itself is done or undone */
 	output_free(output);
 }

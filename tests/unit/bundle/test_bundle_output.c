@@ -204,6 +204,8 @@ static void a_trailing_slash_does_no_harm(void **state)
 static void under_sudo_everything_belongs_to_the_invoking_user(void **state)
 {
 	static const char *const files[] = { ".", "manifest.json", "objects", "objects/a" };
+	struct bundle_output *output;
+	struct stat stat_;
 	struct tree tree;
 	struct error error;
 
@@ -216,13 +218,19 @@ static void under_sudo_everything_belongs_to_the_invoking_user(void **state)
 	assert_int_equal(publish(sys_real(), "1", &error), STATUS_OK);
 	for (size_t i = 0; i < 4; i++) {
 		char full[1024];
-		struct stat stat_;
 
 		snprintf(full, sizeof(full), "%s/%s", path, files[i]);
 		assert_int_equal(stat(full, &stat_), 0);
 		assert_int_equal(stat_.st_uid, 12345);
 		assert_int_equal(stat_.st_gid, 23456);
 	}
+	/* and from the moment it is published, so that a killed recording is theirs, too */
+	assert_int_equal(bundle_create(&output, sys_real(), path, &error), STATUS_OK);
+	put(bundle_output_dir_fd(output), "manifest.json", "2");
+	assert_int_equal(bundle_output_publish(output, &error), STATUS_OK);
+	assert_int_equal(fstatat(bundle_output_dir_fd(output), "manifest.json", &stat_, 0), 0);
+	assert_int_equal(stat_.st_uid, 12345);
+	bundle_output_close(output);
 	setenv("SUDO_UID", "12x", 1);
 	assert_int_equal(publish(sys_real(), "2", &error), STATUS_OK);
 	unsetenv("SUDO_UID");
