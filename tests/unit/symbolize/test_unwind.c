@@ -69,6 +69,14 @@ static uint64_t stack_end(void)
 	return (uint64_t)start + size;
 }
 
+/* Stacks are read whole here, with what the sanitizers put between variables. */
+__attribute__((no_sanitize("address", "undefined"), noinline)) static void
+stack_copy(uint8_t *to, uint64_t from, size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		to[i] = *(const volatile uint8_t *)(from + i);
+}
+
 static void snapshot_take(const ucontext_t *context)
 {
 	uint64_t left;
@@ -76,7 +84,7 @@ static void snapshot_take(const ucontext_t *context)
 	registers_take(&snapshot, context);
 	left = stack_end() - snapshot.sp;
 	snapshot.stack_size = left < STACK_BYTES ? left : STACK_BYTES;
-	memcpy(snapshot.stack, (const void *)snapshot.sp, snapshot.stack_size);
+	stack_copy(snapshot.stack, snapshot.sp, snapshot.stack_size);
 	snapshot.taken = true;
 }
 
