@@ -5,7 +5,9 @@
  * For each sample that no redraw cut off from the sample before it on the same clock and slot:
  *	realised  the difference of the two READ values
  *	intended  its PERIOD field
- *	drawn     the last entry of draws.data for this clock and slot (not for `freq`)
+ *	drawn     the last entry of draws.data for this clock and slot (not for `freq`); the first entry
+ *	          of a slot is what remained of an interval when the clock started, which the kernel
+ *	          repeats, so PERIOD is a multiple of it until the first redraw
  * and prints the claims that realised equals intended within 1 % for at least 99 % of them, and that
  * intended is drawn, for all. Both counts are printed, so that a claim over nothing is seen; fewer
  * than MIN_INTERVALS fail.
@@ -91,11 +93,14 @@ static struct slot *find_slot(struct judge *judge, uint64_t id)
 	return NULL;
 }
 
-/* The draw in force over (from, to], NULL when one fell into it or none was made before. */
+/* The draw in force over (from, to], NULL when none was made before; whether one fell into it, and
+ * whether it was the slot's first. */
 static const struct draw *draw_in_force(const struct judge *judge, const struct slot *slot,
-					uint64_t from, uint64_t to, bool *cut)
+					uint64_t from, uint64_t to, bool *cut, bool *first)
 {
 	const struct draw *last = NULL;
+
+	*first = true;
 
 	for (size_t i = 0; i < judge->n_draws; i++) {
 		const struct draw *draw = &judge->draws[i];
@@ -104,6 +109,7 @@ static const struct draw *draw_in_force(const struct judge *judge, const struct 
 			continue;
 		if (draw->after_ns >= from)
 			*cut = true;
+		*first = last == NULL;
 		if (!last || draw->before_ns >= last->before_ns)
 			last = draw;
 	}
@@ -125,8 +131,9 @@ static void judge_interval(struct judge *judge, const struct slot *slot,
 	double realised = (double)(read_value(sample) - slot->read);
 	double intended = (double)sample->period;
 	double error = fabs(realised - intended) / intended;
-	bool cut = false;
-	const struct draw *draw = draw_in_force(judge, slot, slot->time, sample->time, &cut);
+	bool cut = false, first;
+	const struct draw *draw =
+		draw_in_force(judge, slot, slot->time, sample->time, &cut, &first);
 
 	if (cut) {
 		judge->cut++;
@@ -140,10 +147,17 @@ static void judge_interval(struct judge *judge, const struct slot *slot,
 		       slot->index, (unsigned long long)sample->time, realised, intended);
 	if (clock->kind == SCHEDULE_FREQ)
 		return;
-	if (draw && draw->period == sample->period)
+	if (draw && (first ? sample->period % draw->period == 0 : sample->period == draw->period)) {
 		judge->drawn++;
-	else
-		judge->not_drawn++;
+		return;
+	}
+	if (judge->not_drawn++ < 5)
+		printf("# clock %u slot %u at %llu ns: PERIOD %llu, realised %.0f, drawn %llu at "
+		       "%llu\n",
+		       slot->clock, slot->index, (unsigned long long)sample->time,
+		       (unsigned long long)sample->period, realised,
+		       (unsigned long long)(draw ? draw->period : 0),
+		       (unsigned long long)(draw ? draw->after_ns : 0));
 }
 
 static void judge_sample(struct judge *judge, const struct perfdata_sample *sample)

@@ -35,10 +35,10 @@ for event in cycles:u instructions:u; do
 		assay report --json b.assay >report.json 2>report.err
 		claim $? "$name: report succeeds"
 		sed 's/^/# report: /' report.err
-		# 1200 of 2000 counted instructions and about 20 of main and the system call
-		/guest/share report.json loop_long 0.594
+		# main and the looks at counters take less than 1 % from either
+		/guest/share report.json loop_long 0.6
 		claim $? "$name: the interval of loop_long holds its true share"
-		/guest/share report.json loop_short 0.396
+		/guest/share report.json loop_short 0.4
 		claim $? "$name: the interval of loop_short holds its true share"
 		rm -rf b.assay b.assay.old
 	done
