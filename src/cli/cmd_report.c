@@ -59,7 +59,8 @@ static enum status work_make(struct work *work, struct report_cli *cli, struct e
 							 .kallsyms = cli->kallsyms,
 							 .vmlinux = cli->vmlinux,
 							 .debuginfod = cli->debuginfod,
-							 .inlines = cli->inlines,
+							 .inlines = cli->inlines ||
+								    (cli->by & REPORT_BY_LINE),
 							 .demangle = cli->demangle,
 							 .filter = &cli->filter,
 							 .tags = tags_of(cli->by) };

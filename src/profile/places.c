@@ -188,13 +188,19 @@ static struct module *kernel_module(struct places *places)
 	const uint8_t *build_id = timeline->kernel_build_id;
 	size_t size = timeline->kernel_build_id_size;
 
+	if (places->kernel)
+		return places->kernel;
 	for (size_t i = 0; !size && i < header->n_build_ids; i++)
 		if (!strncmp(header->build_ids[i].path, "[kernel.kallsyms]", 17)) {
 			build_id = header->build_ids[i].id;
 			size = header->build_ids[i].size;
 		}
-	return symbolizer_kernel(places->symbolizer, size ? build_id : NULL, size,
-				 places->origin.kernel_foreign);
+	places->kernel = symbolizer_kernel(places->symbolizer, size ? build_id : NULL, size,
+					   places->origin.kernel_foreign);
+	if (places->kernel && timeline->kernel_start)
+		symbolizer_kernel_anchor(places->kernel, timeline->kernel_symbol,
+					 timeline->kernel_start);
+	return places->kernel;
 }
 
 /* On 64-bit machines the kernel lives in the upper half; a precise event may report a user address for

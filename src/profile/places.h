@@ -48,6 +48,7 @@ struct places {
 	struct place *items;
 	size_t n, capacity;
 	struct keytable index, object_index, build_id_index;
+	struct module *kernel;   /* once asked for */
 	struct module **modules; /* by file of the timeline, NULL: not asked yet */
 };
 

@@ -97,10 +97,6 @@ static struct subject subject_of(const struct subjects *subjects, const struct p
 					: NULL;
 		}
 	}
-	if (subjects->by & SUBJECT_LINE) {
-		subject.file = frame->file;
-		subject.line = frame->line;
-	}
 	return subject;
 }
 
@@ -127,6 +123,7 @@ enum status subjects_of_place(struct subjects *subjects, struct places *places, 
 			      struct error *error)
 {
 	struct frame frames[SYMBOLIZER_MAX_INLINES];
+	enum status status;
 	size_t n;
 
 	if (place->n_subjects)
@@ -136,10 +133,15 @@ enum status subjects_of_place(struct subjects *subjects, struct places *places, 
 		return error_set(error, STATUS_NO_MEMORY, "no memory for the functions");
 	place->subjects = (uint32_t)subjects->n_list;
 	for (size_t i = 0; i < n; i++) {
-		const struct subject subject = subject_of(subjects, place, &frames[i]);
-		const enum status status = subject_intern(subjects, &subject,
-							  &subjects->list[subjects->n_list], error);
+		struct subject subject = subject_of(subjects, place, &frames[i]);
 
+		/* the line that runs is the innermost frame's, also for the function around it */
+		if (subjects->by & SUBJECT_LINE) {
+			subject.file = frames[0].file;
+			subject.line = frames[0].line;
+		}
+		status = subject_intern(subjects, &subject, &subjects->list[subjects->n_list],
+					error);
 		if (status != STATUS_OK)
 			return status;
 		subjects->n_list++;

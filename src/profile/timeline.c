@@ -189,8 +189,11 @@ static void kernel_note(struct timeline *timeline, const struct perfdata_mmap *m
 {
 	if (!mmap->path || strncmp(mmap->path, "[kernel.kallsyms]", 17))
 		return;
-	if (!timeline->kernel_start && mmap->path[17] == '_')
+	if (!timeline->kernel_start && mmap->path[17] == '_' &&
+	    strlen(mmap->path + 17) < sizeof(timeline->kernel_symbol)) {
 		timeline->kernel_start = mmap->page_offset;
+		memcpy(timeline->kernel_symbol, mmap->path + 17, strlen(mmap->path + 17) + 1);
+	}
 	if (!timeline->kernel_build_id_size && mmap->build_id_size &&
 	    mmap->build_id_size <= sizeof(timeline->kernel_build_id)) {
 		memcpy(timeline->kernel_build_id, mmap->build_id, mmap->build_id_size);

@@ -29,7 +29,8 @@
 #include "profile/keytable.h"
 #include "profile/maps.h"
 
-#define TIMELINE_MAX_RECORDS (32u * 1024 * 1024)
+#define TIMELINE_MAX_RECORDS       (32u * 1024 * 1024)
+#define TIMELINE_KERNEL_SYMBOL_MAX 16
 
 /* Generation of a process of which nothing is known. */
 #define TIMELINE_NO_GENERATION 0u
@@ -62,7 +63,9 @@ struct timeline {
 	size_t n_processes, processes_capacity, n_threads, threads_capacity;
 	struct keytable file_index, process_index, thread_index;
 	uint8_t kernel_build_id[PERFDATA_BUILD_ID_MAX], kernel_build_id_size;
-	uint64_t kernel_start; /* address of _text while recording, 0 when the file does not say */
+	uint64_t
+		kernel_start; /* address of kernel_symbol while recording, 0: the file does not say */
+	char kernel_symbol[TIMELINE_KERNEL_SYMBOL_MAX]; /* "_text" or "_stext" */
 };
 
 void timeline_init(struct timeline *timeline);
