@@ -17,9 +17,34 @@ static bool same_origin(const struct stat *stat, const struct elf_origin *origin
 	       (uint64_t)stat->st_size == origin->size;
 }
 
+static uint64_t sections_bytes(Elf *elf)
+{
+	uint64_t bytes = 0;
+	size_t names;
+
+	if (elf_getshdrstrndx(elf, &names))
+		return 0;
+	for (Elf_Scn *scn = elf_nextscn(elf, NULL); scn; scn = elf_nextscn(elf, scn)) {
+		const char *name;
+		GElf_Shdr header;
+		GElf_Chdr packed;
+
+		if (!gelf_getshdr(scn, &header) || header.sh_type == SHT_NOBITS)
+			continue;
+		name = elf_strptr(elf, names, header.sh_name);
+		if (!name || strncmp(name, ".debug_", 7))
+			continue;
+		bytes += header.sh_flags & SHF_COMPRESSED && gelf_getchdr(scn, &packed)
+				 ? packed.ch_size
+				 : header.sh_size;
+	}
+	return bytes;
+}
+
 /* libdw finds .dwo files and dwz's file beside the file that it was given by descriptor, so the path is
  * opened once more, and must still be the same file. */
-static Dwarf *dwarf_open(const struct sys *sys, const struct elf_file *file, Elf **elf)
+static Dwarf *dwarf_open(const struct sys *sys, const struct elf_file *file, Elf **elf,
+			 uint64_t *bytes)
 {
 	int fd = sys->openat(sys->state, AT_FDCWD, file->path, O_RDONLY | O_CLOEXEC, 0);
 	Dwarf *dwarf = NULL;
@@ -30,6 +55,9 @@ static Dwarf *dwarf_open(const struct sys *sys, const struct elf_file *file, Elf
 		return NULL;
 	if (!sys->fstat(sys->state, fd, &stat) && same_origin(&stat, &file->origin))
 		*elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	/* libdw unpacks compressed sections as it begins, so their sizes are read before. */
+	if (*elf)
+		*bytes += sections_bytes(*elf);
 	if (*elf)
 		dwarf = dwarf_begin_elf(*elf, DWARF_C_READ, NULL);
 	/* All of the file is mapped by now; the descriptor is not needed any more. */
@@ -50,7 +78,7 @@ static bool alt_try(struct debug_info *info, const char *path, const void *build
 	if (elf_file_open(&file, info->symbolizer->sys, path) != SYMBOL_OK)
 		return false;
 	if (elf_file_has_build_id(&file, build_id, size))
-		info->alt = dwarf_open(info->symbolizer->sys, &file, &info->alt_elf);
+		info->alt = dwarf_open(info->symbolizer->sys, &file, &info->alt_elf, &info->bytes);
 	elf_file_release(&file);
 	return info->alt != NULL;
 }
@@ -85,6 +113,11 @@ static bool alt_open(struct debug_info *info, const struct elf_file *file)
 	return true;
 }
 
+uint64_t debug_info_bytes(const struct debug_info *info)
+{
+	return info->bytes;
+}
+
 struct debug_info *debug_info_open(struct symbolizer *symbolizer, const struct elf_file *file,
 				   const struct elf_file *object)
 {
@@ -97,7 +130,7 @@ struct debug_info *debug_info_open(struct symbolizer *symbolizer, const struct e
 		return NULL;
 	info->symbolizer = symbolizer;
 	info->object = object;
-	info->dwarf = dwarf_open(symbolizer->sys, file, &info->elf);
+	info->dwarf = dwarf_open(symbolizer->sys, file, &info->elf, &info->bytes);
 	if (info->dwarf && alt_open(info, file) && debug_units_read(info) && info->n_units)
 		return info;
 	debug_info_close(info);

@@ -43,6 +43,9 @@ struct debug_info *debug_info_open(struct symbolizer *symbolizer, const struct e
 				   const struct elf_file *object);
 void debug_info_close(struct debug_info *info);
 
+/* Bytes of its debug sections, unpacked: about what it may take when all of it is looked at. */
+uint64_t debug_info_bytes(const struct debug_info *info);
+
 /* The frames at an address, innermost first, the last one being the function itself. At most `capacity`:
  * then the outer ones are kept. 0 when no unit covers the address. */
 size_t debug_info_frames(struct debug_info *info, uint64_t vaddr, struct debug_frame *frames,

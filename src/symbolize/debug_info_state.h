@@ -39,6 +39,7 @@ struct debug_info {
 	struct debug_unit *units;
 	size_t n_units, units_capacity;
 	struct interval_map unit_map;
+	uint64_t bytes;
 };
 
 /* Adds the address ranges of a DIE with `value`; dead ones, whose code the linker threw away, are left

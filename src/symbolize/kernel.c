@@ -263,7 +263,7 @@ struct function *kernel_function_at(struct module *module, uint64_t address, str
 		return &module->model.functions[index];
 	function = kallsyms_function_at(&module->kernel->kallsyms, address, &name);
 	if (function && name)
-		*part = symbolizer_kernel_part(module->symbolizer, name);
+		*part = symbolizer_kernel_part(module, name);
 	if (!*part)
 		*part = module;
 	return function;

@@ -214,18 +214,56 @@ struct cfi_cache *module_cfi(struct module *module)
 	return module->cfi;
 }
 
-/* The separate file is the better one when both have some. */
-struct debug_info *module_debug_info(struct module *module)
+/* Closes what was not used for longest until the rest is within the limit. What frames were given before
+ * stays valid: strings are the symbolizer's. */
+static void debug_info_make_room(struct symbolizer *symbolizer, const struct module *keep)
 {
-	if (module->informed)
-		return module->info;
-	module->informed = true;
+	while (symbolizer->debug_bytes > symbolizer->debug_limit) {
+		struct module *oldest = NULL;
+
+		for (size_t i = 0; i < symbolizer->n_modules; i++) {
+			struct module *module = symbolizer->modules[i];
+
+			if (module->info && module != keep &&
+			    (!oldest || module->info_used < oldest->info_used))
+				oldest = module;
+		}
+		if (!oldest)
+			return;
+		symbolizer->debug_bytes -= debug_info_bytes(oldest->info);
+		debug_info_close(oldest->info);
+		oldest->info = NULL;
+		oldest->info_closed = true;
+	}
+}
+
+/* The separate file is the better one when both have some. */
+static struct debug_info *module_info_open(struct module *module)
+{
+	struct symbolizer *symbolizer = module->symbolizer;
+	struct debug_info *info = NULL;
+
 	if (!module_model(module) || !module->file.elf)
 		return NULL;
 	if (module->debug.elf)
-		module->info = debug_info_open(module->symbolizer, &module->debug, &module->file);
-	if (!module->info)
-		module->info = debug_info_open(module->symbolizer, &module->file, &module->file);
+		info = debug_info_open(symbolizer, &module->debug, &module->file);
+	if (!info)
+		info = debug_info_open(symbolizer, &module->file, &module->file);
+	if (!info)
+		return NULL;
+	symbolizer->debug_bytes += debug_info_bytes(info);
+	debug_info_make_room(symbolizer, module);
+	return info;
+}
+
+struct debug_info *module_debug_info(struct module *module)
+{
+	if (!module->informed || module->info_closed) {
+		module->informed = true;
+		module->info_closed = false;
+		module->info = module_info_open(module);
+	}
+	module->info_used = ++module->symbolizer->debug_clock;
 	return module->info;
 }
 
@@ -318,9 +356,12 @@ const struct function *module_function_at(struct module *module, struct elf_vadd
 const struct function *module_function_parent(struct module *module,
 					      const struct function *function)
 {
-	struct function_model *model = module_model(module);
+	struct function_model *model;
 	struct function *parent = NULL;
 
+	if (module->whole)
+		module = module->whole;
+	model = module_model(module);
 	if (!model)
 		return function;
 	if (model->n && function >= model->functions && function < model->functions + model->n)

@@ -29,6 +29,7 @@ struct module {
 	struct module_identity identity; /* owns what it points at */
 	const char *name;                /* into identity.path */
 	uint32_t pid;                    /* of a perf map */
+	struct module *whole;            /* of a label: the kernel */
 
 	bool opened, modelled, unverified;
 	bool memory_short; /* the model is missing only because memory ran out */
@@ -46,9 +47,11 @@ struct module {
 	struct symbol_table symbols; /* owns made-up names; its array is dropped after the build */
 	struct function_model model;
 
-	struct cfi_cache *cfi; /* made by the first unwinding through the module */
-	bool informed;
-	struct debug_info *info; /* NULL when there is none */
+	struct cfi_cache *cfi;   /* made by the first unwinding through the module */
+	bool informed;           /* whether there is debug information is known */
+	bool info_closed;        /* there is, but it was closed to make room */
+	struct debug_info *info; /* NULL when there is none, or it is closed */
+	uint64_t info_used;      /* symbolizer's debug_clock at its last use */
 };
 
 struct module *module_new(struct symbolizer *symbolizer, enum module_kind kind,

@@ -41,6 +41,7 @@ enum status symbolizer_new(struct symbolizer **symbolizer, const struct sys *sys
 		return error_set(error, STATUS_NO_MEMORY, "no memory for a symbolizer");
 	self->sys = sys;
 	self->options = *options;
+	self->debug_limit = SYMBOLIZER_DEBUG_BYTES;
 	strings_init(&self->strings);
 	if (!options_copy(&self->options)) {
 		symbolizer_free(self);
@@ -238,11 +239,14 @@ void symbolizer_kernel_anchor(struct module *kernel, const char *symbol, uint64_
 		kernel->kernel->stext_start = address;
 }
 
-struct module *symbolizer_kernel_part(struct symbolizer *symbolizer, const char *name)
+struct module *symbolizer_kernel_part(struct module *kernel, const char *name)
 {
 	const struct module_identity identity = { .path = name };
+	struct module *part = module_intern(kernel->symbolizer, MODULE_LABEL, 0, &identity);
 
-	return module_intern(symbolizer, MODULE_LABEL, 0, &identity);
+	if (part)
+		part->whole = kernel;
+	return part;
 }
 
 struct module *symbolizer_vdso(struct symbolizer *symbolizer, bool foreign)

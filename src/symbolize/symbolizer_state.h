@@ -6,11 +6,18 @@
 #include "base/strings.h"
 #include "symbolize/module_state.h"
 
+/* How many bytes of debug information are kept open at a time; one module alone may have more. */
+#define SYMBOLIZER_DEBUG_BYTES (UINT64_C(512) << 20)
+
 struct symbolizer {
 	const struct sys *sys;
 	struct symbolizer_options options; /* owns its strings */
 	struct debug_search search;
 	struct strings strings; /* every name and path that a frame shows */
+
+	uint64_t debug_limit; /* SYMBOLIZER_DEBUG_BYTES, less in tests */
+	uint64_t debug_bytes; /* of the modules that have theirs open */
+	uint64_t debug_clock; /* counts uses, to find the one that was not used for longest */
 
 	uint32_t *readable; /* by string: that of its demangled form, STRINGS_NONE: not made yet */
 	size_t n_readable, readable_capacity;
@@ -22,7 +29,7 @@ struct symbolizer {
 };
 
 /* The module that stands for a loadable kernel module, "[nf_tables]"; NULL when memory is short. */
-struct module *symbolizer_kernel_part(struct symbolizer *symbolizer, const char *name);
+struct module *symbolizer_kernel_part(struct module *kernel, const char *name);
 
 /* The string, interned; "" when memory is short. */
 const char *symbolizer_string(struct symbolizer *symbolizer, const char *text);

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "fixture.h"
+#include "symbolize/symbolizer_state.h"
 
 #define MAX_ADDRESSES (1u << 16)
 
@@ -380,6 +381,40 @@ static void without_inlines_only_the_function_is_given(void **state)
 	}
 }
 
+/* Two programs in turn, with room for neither beside the other: the same answers, opened again and again. */
+static void debug_information_that_was_closed_to_make_room_is_opened_again(void **state)
+{
+	const struct symbolizer_options options = {
+		.inlines = true,
+		.demangle = true,
+		.debug_dir = shared.dir,
+	};
+	struct module *modules[2];
+	const struct function *mains[2];
+
+	(void)state;
+	shared_module("inlines");
+	shared_module("inlines-dwarf4");
+	fixture_open(&shared, &options);
+	shared.symbolizer->debug_limit = 1;
+	modules[0] = fixture_module(&shared, "inlines");
+	modules[1] = fixture_module(&shared, "inlines-dwarf4");
+	for (size_t i = 0; i < 2; i++)
+		mains[i] = fixture_function(modules[i], "main");
+	for (uint64_t round = 0; round < 10; round++)
+		for (size_t i = 0; i < 2; i++) {
+			struct frame frames[SYMBOLIZER_MAX_INLINES];
+			const struct file_offset at = { mains[i]->start.value + round };
+			size_t n = symbolizer_frames(shared.symbolizer, modules[i], at, false,
+						     frames, SYMBOLIZER_MAX_INLINES);
+
+			assert_string_equal(frames[n - 1].name, "main");
+			assert_string_equal(base_name(frames[n - 1].file), "inlines.cc");
+			assert_non_null(modules[i]->info);
+			assert_null(modules[1 - i]->info);
+		}
+}
+
 static void rust_names_are_readable_in_symbols_and_inlined_frames(void **state)
 {
 	struct module *module;
@@ -415,6 +450,7 @@ int main(void)
 		cmocka_unit_test(a_return_address_belongs_to_the_call_before_it),
 		cmocka_unit_test(with_little_room_the_outer_frames_are_kept),
 		cmocka_unit_test(without_inlines_only_the_function_is_given),
+		cmocka_unit_test(debug_information_that_was_closed_to_make_room_is_opened_again),
 		cmocka_unit_test(rust_names_are_readable_in_symbols_and_inlined_frames),
 	};
 
