@@ -24,6 +24,9 @@
 
 #define PERFDATA_WINDOW_BYTES (512u * 1024)
 
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+	       "a record's header is taken apart as a word");
+
 struct perfdata_raw {
 	const uint8_t *data; /* the record, header included */
 	uint32_t type;

@@ -75,6 +75,13 @@ def perf_record(options, path):
                               stderr=null).returncode == 0
 
 
+def record_pipe(options, path):
+    with open(path, "wb") as out:
+        return subprocess.run(["perf", "record", "-q", "-g", "-e", "cpu-clock,page-faults", "-c",
+                               "1000000", *options, "-o", "-", "./burn"], stdout=out,
+                              stderr=subprocess.DEVNULL).returncode == 0
+
+
 def pair(dump):
     """Two events, both with samples of this program; what the record says of itself agrees."""
     clock, faults = dump["events"][:2]
@@ -84,8 +91,11 @@ def pair(dump):
 
 def script_counts(path):
     """perf's own count of samples per event, by `perf script`, as the second opinion."""
-    done = subprocess.run(["perf", "script", "-F", "event", "-G", "-i", path], capture_output=True,
-                          text=True)
+    with open(path, "rb") as content:
+        done = subprocess.run(["perf", "script", "-F", "event", "-G", "-i", "-"], stdin=content,
+                              capture_output=True, text=True) if "pipe" in path else \
+            subprocess.run(["perf", "script", "-F", "event", "-G", "-i", path],
+                           capture_output=True, text=True)
     counts = {}
     for line in done.stdout.split():
         name = line.rstrip(":")
@@ -115,10 +125,8 @@ def recorded_forms():
         skip("perf's forms read alike", "perf cannot record here")
         return
     against_perf("plain.data", "a plain file gives perf's counts")
-    with open("pipe.data", "wb") as out:
-        subprocess.run(["perf", "record", "-q", "-g", "-e", "cpu-clock,page-faults", "-c", "1000000",
-                        "-o", "-", "./burn"], stdout=out, stderr=subprocess.DEVNULL, check=True)
-    direct, _ = read("pipe.data")
+    record_pipe([], "pipe.data")
+    direct = against_perf("pipe.data", "a pipe-mode file gives perf's counts")
     with open("pipe.data", "rb") as content:
         # a real pipe, as `perf record -o - | ...` is
         feeder = subprocess.Popen(["cat"], stdin=content, stdout=subprocess.PIPE)
@@ -139,6 +147,10 @@ def compressed_forms():
     z83, error = read("z83.data")
     report(z is not None and z83 is not None and without_carriers(z) == without_carriers(z83) and
            not z83["notes"], "COMPRESSED2 gives what COMPRESSED gives", error)
+    if record_pipe(["-z"], "pipez.data"):
+        against_perf("pipez.data", "a compressed pipe-mode file gives perf's counts")
+    else:
+        skip("a compressed pipe-mode file gives perf's counts", "this perf does not compress pipes")
 
 
 def main():
