@@ -9,6 +9,8 @@
 
 #include "base/array.h"
 
+#define START_LEAST_PART 16
+
 enum status counters_init(struct counters *counters, const struct sys *sys,
 			  const struct record_options *options, struct plan *plan,
 			  const struct attributes *attributes, struct channels *channels,
@@ -116,7 +118,9 @@ struct counter *counters_find(struct counters *counters, uint64_t kernel_id)
 }
 
 /* With what a clock starts: a residual interval, unless it is a conventional clock. One below the
- * safety bound is lengthened by a whole interval, as if its first tick had been missed. */
+ * safety bound is lengthened by a whole interval, as if its first tick had been missed; so is one below
+ * a small part of the mean, whose repeats would be many. (That part hides small differences of the
+ * calibrated bound, so that a seed gives the same start.) */
 static void start_draw(struct counters *counters, uint32_t clock_index, uint32_t slot,
 		       uint64_t *armed, uint64_t *due)
 {
@@ -129,7 +133,7 @@ static void start_draw(struct counters *counters, uint32_t clock_index, uint32_t
 	}
 	*armed = drawer_residual(counters->drawer, clock, clock_index, slot);
 	*due = drawer_next(counters->drawer, clock, clock_index, slot);
-	if ((double)*armed < clock->least)
+	if ((double)*armed < clock->least || (double)*armed < clock->mean / START_LEAST_PART)
 		*armed += *due;
 	if (*due < *armed)
 		*due = *armed;

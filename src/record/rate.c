@@ -44,8 +44,10 @@ double rate_for_budget(double budget, double sample_cost_ns, double fixed_share)
 uint64_t rate_least_period_ns(const struct cost *cost)
 {
 	const double bound = RATE_COST_MULTIPLE * cost->sample;
+	/* Rounded up to a preferred period: the next lower preferred rate. */
+	const double rounded = 1e9 / rate_preferred(1e9 / bound);
 
-	return bound > RATE_LEAST_PERIOD_NS ? (uint64_t)bound : RATE_LEAST_PERIOD_NS;
+	return rounded > RATE_LEAST_PERIOD_NS ? (uint64_t)rounded : RATE_LEAST_PERIOD_NS;
 }
 
 double rate_adapt(double rate, double achieved, double budget)

@@ -44,7 +44,7 @@ double rate_for_budget(double budget, double sample_cost_ns, double fixed_share)
 /* The largest preferred number not above `rate`. */
 double rate_preferred(double rate);
 
-/* The safety bound: no timer is armed below it. */
+/* The safety bound: no timer is armed below it. Rounded up like rates are. */
 uint64_t rate_least_period_ns(const struct cost *cost);
 
 /* The next rate after an epoch that cost `achieved` of `budget` at `rate`: unchanged while the cost
