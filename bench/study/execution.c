@@ -12,8 +12,7 @@
 #define BURST_MIN      0.025
 #define BURST_MAX      1.0
 #define BURST_GAP      0.5
-#define BURST_SHARE    0.4 /* of time within a burst */
-#define DRIFT_FUNCTION 0   /* loses or gains half of its share, the second one takes the rest */
+#define DRIFT_FUNCTION 0 /* loses or gains half of its share, the second one takes the rest */
 #define TASKS_AT_ONCE  4
 
 const double standard_shares[STANDARD_FUNCTIONS] = { .40,   .14,  .09,   .07,  .06,  .05,  .04,
@@ -64,6 +63,15 @@ static double burst_shares(size_t s, double part)
 	return standard_shares[s] * (1 - part) / (1 - standard_shares[BURST_FUNCTION]);
 }
 
+/* In the long run bursts add to one function and take from all. */
+static void bursts_set(struct workload *workload, double part)
+{
+	workload->part = part;
+	for (size_t s = 0; s < STANDARD_FUNCTIONS; s++)
+		workload->share[s] = standard_shares[s] * (1 - burst_fraction()) +
+				     burst_shares(s, part) * burst_fraction();
+}
+
 static struct workload standard(const char *name, enum behaviour behaviour, double cycle)
 {
 	struct workload workload =
@@ -95,10 +103,9 @@ void workloads_standard(struct workload workloads[WORKLOADS_STANDARD])
 	workloads[9].stretch_min = workloads[9].stretch_max = 0.2;
 	workloads[9].concentration = 49;
 	workloads[5].steady = workloads[6].steady = false;
-	/* in the long run bursts add to one function and take from all */
-	for (size_t s = 0; s < STANDARD_FUNCTIONS; s++)
-		workloads[4].share[s] = workloads[4].share[s] * (1 - burst_fraction()) +
-					burst_shares(s, BURST_SHARE) * burst_fraction();
+	workloads[10] = standard("hard bursts", BEHAVIOUR_BURSTS, 0);
+	bursts_set(&workloads[4], 0.3);
+	bursts_set(&workloads[10], 1);
 }
 
 static void shares_set(struct execution *execution, const double *shares)
@@ -205,7 +212,7 @@ static struct piece piece_cycle(struct execution *execution)
 	return piece;
 }
 
-/* Bursts fill a fraction of the time; within them one function has 40 % of it. */
+/* Bursts fill a fraction of the time; within them one function has `part` of it. */
 static struct piece piece_bursts(struct execution *execution)
 {
 	if (execution->at >= execution->until) {
@@ -219,8 +226,9 @@ static struct piece piece_bursts(struct execution *execution)
 							       BURST_MIN, BURST_MAX)
 						 : draw_exponential(&execution->random, BURST_GAP));
 		for (size_t s = 0; s < STANDARD_FUNCTIONS; s++)
-			execution->shares[s] = execution->burst ? burst_shares(s, BURST_SHARE)
-								: standard_shares[s];
+			execution->shares[s] = execution->burst
+						       ? burst_shares(s, execution->workload->part)
+						       : standard_shares[s];
 		shares_set(execution, execution->shares);
 	}
 	return piece_iid(execution);

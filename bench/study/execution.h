@@ -49,8 +49,8 @@ struct workload workload_new(const char *name, enum behaviour behaviour, const d
 void workload_free(struct workload *workload);
 
 /* The workloads of the tables: iid, per1, per10, per100, bursts, drift, regime, autocor, flat1000,
- * random epochs. */
-#define WORKLOADS_STANDARD 10
+ * random epochs, and bursts that stop everything else. */
+#define WORKLOADS_STANDARD 11
 void workloads_standard(struct workload workloads[WORKLOADS_STANDARD]);
 
 struct piece {

@@ -108,7 +108,7 @@ static void workload_claims(struct study *study, const struct tally *tally,
 			       tally->recordings, 0.80, "autocor of 3 phases is flagged");
 		return;
 	}
-	if (!workload->steady)
+	if (!workload->steady || !strcmp(workload->name, "hard bursts"))
 		return;
 	if (!strcmp(workload->name, "random epochs"))
 		limit = 0.91;

@@ -6,6 +6,7 @@
 
 #define RECORDINGS_MIN  20
 #define STANDARD_ERRORS 4.0
+#define RECORDINGS_FULL 2000
 
 size_t study_recordings(const struct study *study, size_t full)
 {
@@ -25,9 +26,14 @@ static bool claim_print(struct study *study, bool holds, const char *format, va_
 	return true;
 }
 
+/* The figures are meant for 2000 recordings; of fewer, chance must be allowed for. */
 static double slack(const struct study *study, double limit, size_t n)
 {
-	return study->brief ? STANDARD_ERRORS * sqrt(limit * (1 - limit) / (double)n) : 0;
+	const double error = sqrt(limit * (1 - limit) / (double)n);
+
+	if (study->brief)
+		return STANDARD_ERRORS * error;
+	return n < RECORDINGS_FULL ? 2 * error : 0;
 }
 
 static bool claim_rate(struct study *study, bool holds, double rate, double bound, size_t n,

@@ -23,8 +23,9 @@ struct study {
 /* `full` recordings in the full study, fewer in a brief one (at least 20). */
 size_t study_recordings(const struct study *study, size_t full);
 
-/* A rate of `hits` in `n` must be at least / at most `limit`. In a brief study the limit gives way by four
- * standard errors of a rate that just meets it, in the full one it is taken as it stands. */
+/* A rate of `hits` in `n` must be at least / at most `limit`. In the full study the limit is taken as it
+ * stands when n is 2000 or more, and gives way by two standard errors of a rate that just meets it when n is
+ * less; in a brief one by four, since nobody looks at a single failure there. */
 bool study_at_least(struct study *study, size_t hits, size_t n, double limit, const char *format,
 		    ...) PRINTF_LIKE(5, 6);
 bool study_at_most(struct study *study, size_t hits, size_t n, double limit, const char *format,

@@ -37,7 +37,7 @@ struct share_context {
 	struct moments *moments;                /* n_functions */
 	double confidence, n;                   /* n: plain samples N */
 	double pooled, pooled_workload, rho;
-	double t_recording, t_workload, t_serial;
+	double t_recording, t_rare, t_workload, t_serial; /* quantiles */
 };
 
 static void context_release(struct share_context *context)
@@ -129,8 +129,13 @@ static void context_quantiles(struct share_context *context)
 	const double n_epochs = (double)context->evidence.n_epochs;
 	const double df = context->evidence.contrast_df;
 	const double p = (1 + context->confidence) / 2;
+	double seen = 0;
 
+	for (size_t s = 0; s < context->evidence.table->n_functions; s++)
+		seen += context->moments[s].samples > 0;
 	context->t_recording = quantile_t(p, df + EFFECT_PRIOR_DF);
+	/* the pool alone has the degrees of freedom of all functions; their contrasts sum to zero */
+	context->t_rare = quantile_t(p, fmax(df + EFFECT_PRIOR_DF, df * (seen - 1)));
 	context->t_workload = quantile_t(p, n_epochs - 1);
 	context->t_serial = quantile_t(p, (double)context->cosines.q);
 	context->f = variance_quantiles(n_epochs, df, context->confidence);
@@ -167,20 +172,22 @@ static void row_recording(struct estimate_row *row, const struct share_context *
 	const uint64_t few = scarce(moments, evidence->samples);
 	const double own = effect_own(moments->share, moments->v_recording, context->n);
 	const bool clocks_agree = evidence->table->randomised && evidence->n_clocks > 1;
-	double f = fmin((double)few, evidence->contrast_df);
+	double f = fmin((double)few, evidence->contrast_df), t = context->t_recording;
 	double effect;
 
 	/* Of a few samples the own effect is noise. Randomised clocks that watch the same execution have
 	 * no way to disagree about a rare function by more than chance, so the pool speaks for it. */
-	if (few < EFFECT_FEW && clocks_agree)
+	if (few < EFFECT_FEW && clocks_agree) {
 		f = 0;
+		t = context->t_rare;
+	}
 	effect = effect_moderate(own, context->pooled, f);
 	if (few >= EFFECT_FEW)
 		effect = effect_limited(effect, own, context->limit_recording);
 	if (few < EFFECT_FEW || evidence->n_clocks == 1)
 		effect = fmax(1, effect);
 	effect = fmax(effect, EFFECT_MIN);
-	interval_set(&row->recording, context, moments, effect, context->t_recording);
+	interval_set(&row->recording, context, moments, effect, t);
 	row->effective_samples = fmin(context->n, context->n / effect);
 }
 

@@ -62,6 +62,7 @@ static void plain_estimate(struct plain *plain, const uint32_t *counts, size_t S
 {
 	double *n = calloc(2 * E, sizeof(*n)), X = 0;
 	double observed[2] = { 0, 0 }, binomial = 0;
+	size_t seen = 0;
 
 	assert_non_null(n);
 	for (size_t i = 0; i < S * 2 * E; i++) {
@@ -78,6 +79,7 @@ static void plain_estimate(struct plain *plain, const uint32_t *counts, size_t S
 			P = c / X;
 			V0 = P * (1 - P) / X;
 			if (!pass && c > 0) {
+				seen++;
 				observed[0] += plain_v(x, n, E, P, X, 0) / P;
 				observed[1] += plain_v(x, n, E, P, X, 1) / P;
 				binomial += (1 - P) / X;
@@ -92,8 +94,10 @@ static void plain_estimate(struct plain *plain, const uint32_t *counts, size_t S
 				d = fmin(d, own * (double)E / quantile_chi2(0.3, (double)E));
 			d = fmax(c < 20 ? fmax(1, d) : d, 0.02);
 			plain[s].d = d;
-			plain_wilson(P, X / d, quantile_t(0.975, (double)E + 8), c, &plain[s].lo,
-				     &plain[s].hi);
+			plain_wilson(P, X / d,
+				     quantile_t(0.975, c < 20 ? (double)E * (double)(seen - 1)
+							      : (double)E + 8),
+				     c, &plain[s].lo, &plain[s].hi);
 			own = plain_v(x, n, E, P, X, 1) / V0;
 			f = fmin(c, (double)E - 1);
 			d = (8 * observed[1] / binomial + f * own) / (8 + f);
