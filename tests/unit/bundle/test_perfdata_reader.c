@@ -208,41 +208,44 @@ static void a_record_that_says_it_is_longer_than_the_file_ends_the_stream(void *
 	image_release(&file);
 }
 
-/* Two events whose ids stand at different places: each is still told from its own place. */
+static void put_two_words(struct image *data, uint64_t first, uint64_t second)
+{
+	const size_t at = image_record(data, PERF_RECORD_SAMPLE, 0);
+
+	image_u64(data, first);
+	image_u64(data, second);
+	image_record_end(data, at);
+}
+
+/* Events whose ids stand at different places: an id counts only where its own event keeps it. The
+ * third event's samples have an address that is an id of the second. */
 static void samples_find_their_event_though_layouts_differ(void **state)
 {
-	const uint64_t first_ids[] = { 11, 12 }, second_ids[] = { 21 };
-	struct image_event events[2] = { { image_clock_attr(), 128, first_ids, 2 },
-					 { image_clock_attr(), 128, second_ids, 1 } };
+	const uint64_t first_ids[] = { 11, 12 }, second_ids[] = { 21 }, third_ids[] = { 31 };
+	struct image_event events[3] = { { image_clock_attr(), 128, first_ids, 2 },
+					 { image_clock_attr(), 128, second_ids, 1 },
+					 { image_clock_attr(), 128, third_ids, 1 } };
+	const uint64_t addresses[] = { 0x1a, 0x1b, 21 };
 	struct image data = { 0 }, file = { 0 };
 	struct perfdata_reader *reader;
 	struct perfdata_record record;
 	struct error error;
-	size_t at;
 
 	(void)state;
 	events[0].attr.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP;
-	events[1].attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_ID;
+	events[1].attr.sample_type = events[2].attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_ID;
 	for (int i = 0; i < 2; i++) {
-		at = image_record(&data, PERF_RECORD_SAMPLE, 0);
-		image_u64(&data, 12);
-		image_u64(&data, 0xa);
-		image_record_end(&data, at);
-		at = image_record(&data, PERF_RECORD_SAMPLE, 0);
-		image_u64(&data, 0x1b);
-		image_u64(&data, 21);
-		image_record_end(&data, at);
+		put_two_words(&data, 12, addresses[0]);
+		put_two_words(&data, addresses[1], 21);
+		put_two_words(&data, addresses[2], 31);
 	}
-	at = image_record(&data, PERF_RECORD_SAMPLE, 0);
-	image_u64(&data, 0x1c);
-	image_u64(&data, 99);
-	image_record_end(&data, at);
-	image_file(&file, events, 2, &data, data.size);
+	put_two_words(&data, 0x1c, 99);
+	image_file(&file, events, 3, &data, data.size);
 	reader = reader_of(&file);
-	for (uint32_t i = 0; i < 4; i++) {
+	for (uint32_t i = 0; i < 6; i++) {
 		assert_int_equal(perfdata_reader_next(reader, &record, &error), STATUS_OK);
-		assert_int_equal(record.sample.event, i % 2);
-		assert_int_equal(record.sample.ip, i % 2 ? 0x1b : 0xa);
+		assert_int_equal(record.sample.event, i % 3);
+		assert_int_equal(record.sample.ip, addresses[i % 3]);
 	}
 	assert_int_equal(perfdata_reader_next(reader, &record, &error), STATUS_END);
 	assert_int_equal(reader_note(reader, PERFDATA_NOTE_UNKNOWN_ID)->count, 1);
