@@ -8,9 +8,8 @@
 
 #include "base/array.h"
 
-/* Thresholds of section 8: corrected P-values, and the error from which a lock is worth the word. */
+/* Corrected P-value, and the error from which a lock is worth the word. */
 #define P_LOCKED     0.01
-#define P_POSSIBLE   0.05
 #define ERROR_LOCKED 0.02
 
 void alias_release(struct alias *alias)
@@ -30,7 +29,7 @@ enum estimate_lock_verdict alias_verdict(double p_value, double error_hi, double
 		return ESTIMATE_LOCK_NONE;
 	if (p < P_LOCKED)
 		return ESTIMATE_LOCK_LOCKED;
-	return p < P_POSSIBLE ? ESTIMATE_LOCK_POSSIBLE : ESTIMATE_LOCK_NONE;
+	return p < ALIAS_P_POSSIBLE ? ESTIMATE_LOCK_POSSIBLE : ESTIMATE_LOCK_NONE;
 }
 
 struct alias_candidate *alias_candidate_add(struct alias *alias, const char *source,

@@ -14,6 +14,7 @@
 #include "estimate/flip.h"
 
 #define FLIP_P 0.01
+#define FLIP_Z 3.3 /* one-sided 5e-4: several pairs are looked at */
 
 static const struct matrix_function *function_at(const struct alias *alias, size_t function)
 {
@@ -93,7 +94,7 @@ static void canary_finding(const struct alias *alias, const struct estimate_cana
 	for (size_t f = 0; f < canary->n_functions; f++) {
 		const struct estimate_canary_function *function = &canary->functions[f];
 
-		if (function->p_value * tests * (double)alias->n_families < 0.05 &&
+		if (function->p_value * tests * (double)alias->n_families < ALIAS_P_POSSIBLE &&
 		    !is_rest(alias, function->function))
 			finding_touches(
 				findings, finding, function_at(alias, function->function)->name,
@@ -125,6 +126,23 @@ static enum status flip_counts(const struct alias *alias, uint32_t column, uint6
 	return STATUS_OK;
 }
 
+/* The canary has the two the wrong way round by more than its own few samples explain: its difference of
+ * shares against that of the randomised clocks, in standard errors of both. Without this, two functions
+ * that are nearly equal would be swapped by chance and called aliased. */
+static double flip_z(const struct alias *alias, const uint64_t *canary, const uint64_t *randomised,
+		     size_t shown, size_t truly)
+{
+	const double n_can = (double)alias->matrix->canary_samples,
+		     n = (double)alias->matrix->samples;
+	const double can_a = (double)canary[shown] / n_can, can_b = (double)canary[truly] / n_can;
+	const double rnd_a = (double)randomised[shown] / n, rnd_b = (double)randomised[truly] / n;
+	const double d = fmax(1, alias->design_effect);
+	/* variance of a difference of two multinomial shares */
+	const double v = (rnd_a + rnd_b - (rnd_a - rnd_b) * (rnd_a - rnd_b)) * (d / n_can + d / n);
+
+	return v > 0 ? ((can_a - can_b) - (rnd_a - rnd_b)) / sqrt(v) : 0;
+}
+
 static void flip_finding(const struct alias *alias, const struct estimate_flip *flip,
 			 const uint64_t *canary, const uint64_t *randomised, const char *name,
 			 double tests, struct findings *findings)
@@ -133,13 +151,16 @@ static void flip_finding(const struct alias *alias, const struct estimate_flip *
 	size_t shown = flip->shown, truly = flip->truly;
 	double p = fmin(1, flip->p_value * tests), total = (double)alias->matrix->samples,
 	       difference;
-	const bool first = flip->differs && p < FLIP_P;
+	const bool first = flip->differs && p < FLIP_P &&
+			   flip_z(alias, canary, randomised, shown, truly) > FLIP_Z;
 	struct finding *finding;
 	char size[32];
 
 	for (size_t i = 0; i < flip->n_pairs && !first; i++)
 		if (flip->pairs[i].flipped &&
 		    flip->pairs[i].p_value * tests * ESTIMATE_FLIP_PAIRS < FLIP_P &&
+		    flip_z(alias, canary, randomised, flip->pairs[i].shown_above,
+			   flip->pairs[i].truly_above) > FLIP_Z &&
 		    (!pair || flip->pairs[i].p_value < pair->p_value))
 			pair = &flip->pairs[i];
 	if (!first && !pair)

@@ -13,6 +13,7 @@
  *
  * A recording without randomised clocks has no r and no p of its own; then in step is all that can be said.
  */
+#include <complex.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,8 +27,12 @@
 
 #define SOURCES_TESTED 24    /* those with most marks */
 #define MARKS_MIN      20    /* fewer say nothing of a period */
-#define TICKS_MAX      20000 /* a random choice of more of them */
-#define GAP_FACTOR     10.0  /* a stretch without marks of so many usual ones is no cycle */
+#define CYCLES_MAX     65536 /* of more, runs of a thousand are passed over evenly */
+#define CYCLES_MIN     50
+#define HARMONICS      20
+#define DEPENDENCE_P   0.01
+#define GAP_FACTOR     10.0 /* a stretch without marks of so many usual ones is no cycle */
+#define TWO_PI         6.28318530717958647693
 #define SAMPLES_MIN    50
 #define BINS           ESTIMATE_PHASE_BINS
 /* A bin with fewer randomised samples than this tells nothing of which function runs there. */
@@ -135,37 +140,6 @@ static uint32_t thread_of(const struct trace *trace, uint32_t tid)
 	return UINT32_MAX;
 }
 
-/* Phases of the ticks of a fixed clock of this period over all cycles: evenly spaced, of a large number a
- * choice that a multiplicative hash makes. Returns how many. */
-static size_t tick_phases(double *phases, const struct cycle *cycle, double period)
-{
-	const double first = cycle->marks[0], length = cycle->marks[cycle->n - 1] - first;
-	const double ticks = floor(length / period);
-	const double keep = fmin(1, TICKS_MAX / fmax(ticks, 1));
-	double times[256];
-	size_t n = 0, pending = 0;
-
-	for (uint64_t i = 0; (double)i <= ticks && n + pending < TICKS_MAX; i++) {
-		const double chance = (double)((i * 0x9e3779b97f4a7c15u) >> 11) * 0x1p-53;
-
-		if (chance < keep)
-			times[pending++] = first + (double)i * period;
-		if (pending == 256 || (double)i + 1 > ticks) {
-			estimate_phases(phases + n, times, pending, cycle->marks, cycle->n,
-					GAP_FACTOR * cycle->usual);
-			n += pending;
-			pending = 0;
-		}
-	}
-	return n;
-}
-
-struct bins {
-	double tick[BINS], presence[BINS]; /* parts of one */
-	double *by_function;               /* counts, [function][bin] */
-	double n_ticks, n_samples;
-};
-
 static size_t bin_of(double phase)
 {
 	const size_t bin = (size_t)(phase * BINS);
@@ -173,19 +147,85 @@ static size_t bin_of(double phase)
 	return bin < BINS ? bin : BINS - 1;
 }
 
-static bool bins_fill(struct bins *bins, const double *ticks, size_t n_ticks,
-		      const struct seen *seen, size_t n_functions)
+/* The ticks of one clock over all cycles. */
+struct ticks {
+	double bins[BINS]; /* by phase */
+	double n;
+	size_t cycles; /* that have one */
+	double h;      /* as below */
+	unsigned int harmonics;
+	double concentration; /* of the first harmonic, 0..1 */
+};
+
+/*
+ * Ticks within one cycle are evenly spaced, not independent of each other; cycles are, unless clock and
+ * marks are in step. So the sum over all ticks is measured against the sum of squares over cycles:
+ *	c_i(m) = sum over the ticks of cycle i of exp(2 pi i m phi),   Z_m = |sum c_i|^2 / sum |c_i|^2
+ * which is exponential with mean 1 as each term of Z2_m/2 is, and
+ *	H = max over m <= 20 of 2 (Z_1 + ... + Z_m) - 4m + 4
+ * has the H-test's distribution, exp(-0.4 H).
+ */
+static void ticks_fold(struct ticks *ticks, const struct cycle *cycle, double period)
+{
+	const double first = cycle->marks[0];
+	/* of very many cycles every k-th run of a thousand is enough */
+	const size_t stride = cycle->n / CYCLES_MAX + 1;
+	double complex sums[HARMONICS] = { 0 };
+	double squares[HARMONICS] = { 0 }, z2 = 0;
+
+	memset(ticks, 0, sizeof(*ticks));
+	for (size_t i = 1; i < cycle->n; i++) {
+		const double from = cycle->marks[i - 1] - first,
+			     length = cycle->marks[i] - cycle->marks[i - 1];
+		double complex own[HARMONICS] = { 0 };
+		double tick = ceil(from / period);
+		bool any = false;
+
+		if (length > GAP_FACTOR * cycle->usual || i / 1000 % stride)
+			continue;
+		for (; tick * period < from + length; tick++) {
+			const double phase = fmin((tick * period - from) / length, 1 - 0x1p-53);
+			const double complex step = cexp(I * TWO_PI * phase);
+			double complex z = 1;
+
+			for (size_t m = 0; m < HARMONICS; m++)
+				own[m] += z *= step;
+			ticks->bins[bin_of(phase)]++;
+			ticks->n++;
+			any = true;
+		}
+		ticks->cycles += any;
+		for (size_t m = 0; m < HARMONICS && any; m++) {
+			sums[m] += own[m];
+			squares[m] += creal(own[m]) * creal(own[m]) + cimag(own[m]) * cimag(own[m]);
+		}
+	}
+	for (size_t m = 0; m < HARMONICS && ticks->n > 0; m++) {
+		z2 += 2 * (creal(sums[m]) * creal(sums[m]) + cimag(sums[m]) * cimag(sums[m])) /
+		      fmax(squares[m], 1e-9 * ticks->n);
+		if (m && z2 - 4 * (double)m <= ticks->h)
+			continue;
+		ticks->h = z2 - 4 * (double)m;
+		ticks->harmonics = (unsigned int)m + 1;
+	}
+	if (ticks->n > 0)
+		ticks->concentration = cabs(sums[0]) / ticks->n;
+}
+
+struct bins {
+	double tick[BINS], presence[BINS]; /* counts */
+	double *by_function;               /* counts, [function][bin] */
+	double n_samples;
+};
+
+static bool bins_fill(struct bins *bins, const struct ticks *ticks, const struct seen *seen,
+		      size_t n_functions)
 {
 	memset(bins, 0, sizeof(*bins));
 	bins->by_function = calloc(n_functions * BINS + 1, sizeof(*bins->by_function));
 	if (!bins->by_function)
 		return false;
-	for (size_t i = 0; i < n_ticks; i++) {
-		if (ticks[i] < 0)
-			continue;
-		bins->tick[bin_of(ticks[i])]++;
-		bins->n_ticks++;
-	}
+	memcpy(bins->tick, ticks->bins, sizeof(bins->tick));
 	for (size_t i = 0; i < seen->n; i++) {
 		bins->presence[bin_of(seen->phases[i])]++;
 		bins->by_function[seen->functions[i] * BINS + bin_of(seen->phases[i])]++;
@@ -221,8 +261,8 @@ static double function_error(const struct bins *bins, const double shift[BINS], 
 
 /* One source of marks against one clock. */
 struct step {
-	struct estimate_h_test h;
-	double dependence_p;
+	struct ticks ticks;
+	double p_value, dependence_p;
 	double error_hi;
 	size_t worst; /* function */
 	enum estimate_lock_verdict verdict;
@@ -235,38 +275,43 @@ struct examination {
 	const struct cycle *cycle;
 	struct seen seen;
 	double n_tests;
-	double *ticks; /* scratch, TICKS_MAX */
 	char name[96];
 };
+
+/* Whether function and phase are related in the randomised samples: the chi-squared part of the marker
+ * test; its other parts suppose a clock that samples all the time. */
+static bool dependence(const struct examination *x, double *p)
+{
+	struct estimate_marker marker;
+
+	if (estimate_marker(&marker, x->seen.phases, x->seen.n, x->seen.phases, x->seen.functions,
+			    x->seen.n, x->alias->matrix->n, 1, NULL) != STATUS_OK)
+		return false;
+	*p = marker.dependence_p;
+	estimate_marker_release(&marker);
+	return true;
+}
 
 static bool step_examine(const struct examination *x, double period, struct step *step)
 {
 	const size_t n_functions = x->alias->matrix->n;
-	const size_t n = tick_phases(x->ticks, x->cycle, period);
-	struct estimate_marker marker;
 	double shift[BINS];
 	struct bins bins;
 
 	*step = (struct step){ .dependence_p = NAN, .error_hi = NAN };
-	step->h = estimate_h_test(x->ticks, n, x->n_tests);
-	if (step->h.n < SAMPLES_MIN) {
-		step->why = "fewer than 50 ticks between marks";
+	ticks_fold(&step->ticks, x->cycle, period);
+	step->p_value = fmin(1, exp(-0.4 * step->ticks.h) * x->n_tests);
+	if (step->ticks.cycles < CYCLES_MIN) {
+		step->why = "fewer than 50 cycles with a tick";
 		return true;
 	}
 	if (!x->alias->randomised || x->seen.n < SAMPLES_MIN) {
 		step->why = x->alias->randomised ? "fewer than 50 samples between marks" : NULL;
 		return true;
 	}
-	if (!bins_fill(&bins, x->ticks, n, &x->seen, n_functions))
+	if (!dependence(x, &step->dependence_p) ||
+	    !bins_fill(&bins, &step->ticks, &x->seen, n_functions))
 		return false;
-	/* its chi-squared part; its own errors suppose a program that is always on the CPU */
-	if (estimate_marker(&marker, x->ticks, n, x->seen.phases, x->seen.functions, x->seen.n,
-			    n_functions, x->n_tests, NULL) != STATUS_OK) {
-		free(bins.by_function);
-		return false;
-	}
-	step->dependence_p = marker.dependence_p;
-	estimate_marker_release(&marker);
 	bins_shift(&bins, shift);
 	step->error_hi = 0;
 	for (size_t f = 0; f + 1 < n_functions; f++) {
@@ -278,9 +323,9 @@ static bool step_examine(const struct examination *x, double period, struct step
 		}
 	}
 	free(bins.by_function);
-	if (step->dependence_p < 0.01)
-		step->verdict = alias_verdict(step->h.p_value, step->error_hi,
-					      (double)x->alias->n_families);
+	if (step->dependence_p < DEPENDENCE_P)
+		step->verdict =
+			alias_verdict(step->p_value, step->error_hi, (double)x->alias->n_families);
 	return true;
 }
 
@@ -300,9 +345,9 @@ static enum status step_candidate(const struct examination *x, double period,
 		return STATUS_OK;
 	candidate->period_ns = x->cycle->usual;
 	candidate->statistic_name = "H";
-	candidate->statistic = step->h.h;
-	candidate->p_value = step->h.p_value;
-	candidate->concentration = step->h.concentration;
+	candidate->statistic = step->ticks.h;
+	candidate->p_value = step->p_value;
+	candidate->concentration = step->ticks.concentration;
 	candidate->share_error_hi = step->error_hi;
 	candidate->verdict = step->verdict;
 	candidate->why = step->why;
@@ -340,10 +385,10 @@ static void step_finding(const struct examination *x, double period, const struc
 	finding_text(findings, finding, "source", x->name);
 	finding_number(findings, finding, "clock_period_ns", period);
 	finding_number(findings, finding, "period_ns", x->cycle->usual);
-	finding_number(findings, finding, "h", step->h.h);
-	finding_number(findings, finding, "harmonics", step->h.harmonics);
-	finding_number(findings, finding, "p_value", step->h.p_value);
-	finding_number(findings, finding, "concentration", step->h.concentration);
+	finding_number(findings, finding, "h", step->ticks.h);
+	finding_number(findings, finding, "harmonics", step->ticks.harmonics);
+	finding_number(findings, finding, "p_value", step->p_value);
+	finding_number(findings, finding, "concentration", step->ticks.concentration);
 	finding_number(findings, finding, "dependence_p", step->dependence_p);
 	finding_number(findings, finding, "share_error_hi", step->error_hi);
 }
@@ -352,7 +397,7 @@ static void step_finding(const struct examination *x, double period, const struc
 static void own_finding(const struct examination *x, double period, const struct step *step,
 			const struct estimate_h_test *own)
 {
-	const double p = fmax(step->h.p_value, own->p_value) * (double)x->alias->n_families;
+	const double p = fmax(step->p_value, own->p_value) * (double)x->alias->n_families;
 	struct findings *findings = x->findings;
 	char rate[48], usual[32];
 	struct finding *finding;
@@ -426,11 +471,10 @@ static enum status own_examine(const struct examination *x, struct error *error)
 }
 
 static enum status source_examine(struct alias *alias, const struct trace_source *source,
-				  double n_sources, double *ticks, struct findings *findings,
-				  struct error *error)
+				  double n_sources, struct findings *findings, struct error *error)
 {
 	const uint32_t thread = thread_of(alias->trace, source->tid);
-	struct examination x = { .alias = alias, .findings = findings, .ticks = ticks };
+	struct examination x = { .alias = alias, .findings = findings };
 	enum status status = STATUS_OK;
 	struct cycle cycle;
 
@@ -465,15 +509,13 @@ enum status alias_marks(struct alias *alias, struct findings *findings, struct e
 {
 	const struct trace *trace = alias->trace;
 	const struct trace_source **sources;
-	double *ticks;
 	enum status status = STATUS_OK;
 	size_t n = 0;
 
 	if (!trace->n_sources || !trace->n)
 		return STATUS_OK;
 	sources = calloc(trace->n_sources, sizeof(*sources));
-	ticks = calloc(TICKS_MAX, sizeof(*ticks));
-	if (!sources || !ticks) {
+	if (!sources) {
 		status = error_set(error, STATUS_NO_MEMORY, "not enough memory for the diagnosis");
 	} else {
 		for (size_t i = 0; i < trace->n_sources; i++)
@@ -483,8 +525,7 @@ enum status alias_marks(struct alias *alias, struct findings *findings, struct e
 		n = n < SOURCES_TESTED ? n : SOURCES_TESTED;
 	}
 	for (size_t i = 0; i < n && status == STATUS_OK; i++)
-		status = source_examine(alias, sources[i], (double)n, ticks, findings, error);
+		status = source_examine(alias, sources[i], (double)n, findings, error);
 	free(sources);
-	free(ticks);
 	return status;
 }

@@ -9,7 +9,16 @@
  *
  * P-values of an axis are multiplied by the number of axes; errors in one thread's share are scaled to the
  * whole program.
+ *
+ * Rayleigh's exp(-W) takes samples for independent. They are not where several fall into one visit of a
+ * function, or where a program wanders around a frequency without keeping time: then W is large over a
+ * whole band. A clock is in step only with a line that stands out of its band. So W is measured against
+ * the mean B of W at m frequencies beside it, 1 to 6 % away (nearer by, a program that is cyclic only at
+ * times has power of its own), which for exponentially distributed W gives
+ *	P = (1 + W/(m B))^-m	(the F distribution with 2 and 2m degrees of freedom)
+ * and P is never taken below exp(-W).
  */
+#include <complex.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +33,18 @@
 #define THREAD_PART_MAX    0.95
 /* Off the CPU for more than this part of its life, a thread's CPU time is another axis than time. */
 #define OFF_CPU_PART 0.03
+
+/* Frequencies beside a line: so many on either side, relative to its own frequency, but at least so many
+ * times one over the length of the recording, where the line itself and a slow sweep no longer reach. */
+#define BAND_STEPS     32
+#define BAND_FROM      0.01
+#define BAND_TO        0.06
+#define BAND_FROM_BINS 3.0
+#define BAND_TO_BINS   18.0
+#define BAND_TRIED \
+	4 /* functions whose line is measured against its band, those with the largest W */
+
+#define TWO_PI 6.28318530717958647693
 
 struct axis {
 	double *times;
@@ -203,6 +224,83 @@ struct period_result {
 	bool tested;
 };
 
+/* W of one function at each of n frequencies (in 1/ns). */
+static void coherence(const struct axis *axis, size_t function, double share,
+		      const double *frequencies, double *w, size_t n)
+{
+	for (size_t f = 0; f < n; f++) {
+		double complex sum = 0;
+
+		for (size_t i = 0; i < axis->n; i++) {
+			const double turns = axis->times[i] * frequencies[f];
+
+			sum += ((axis->functions[i] == function) - share) *
+			       cexp(I * TWO_PI * (turns - floor(turns)));
+		}
+		w[f] = (creal(sum) * creal(sum) + cimag(sum) * cimag(sum)) /
+		       ((double)axis->n * share * (1 - share));
+	}
+}
+
+/* The P-value of a line of height w within its band. */
+static double band_p(const struct axis *axis, size_t function, double share, double frequency,
+		     double w)
+{
+	const double m = 2.0 * BAND_STEPS, length = axis->times[axis->n - 1] - axis->times[0];
+	const double from = fmax(BAND_FROM * frequency, BAND_FROM_BINS / length);
+	const double to = fmax(BAND_TO * frequency, BAND_TO_BINS / length);
+	double frequencies[2 * BAND_STEPS], beside[2 * BAND_STEPS], mean = 0;
+
+	for (size_t i = 0; i < BAND_STEPS; i++) {
+		const double step = from + (to - from) * (double)i / (BAND_STEPS - 1);
+
+		frequencies[2 * i] = fabs(frequency - step);
+		frequencies[2 * i + 1] = frequency + step;
+	}
+	coherence(axis, function, share, frequencies, beside, 2 * BAND_STEPS);
+	for (size_t i = 0; i < 2 * BAND_STEPS; i++)
+		mean += beside[i] / m;
+	return fmax(exp(-w), pow(1 + w / (m * mean), -m));
+}
+
+/* Measures the largest lines of a lock against their bands and corrects its P-value and worst function. */
+static void lock_correct(struct estimate_lock *lock, const struct axis *axis, double n_periods)
+{
+	const double tests = (double)lock->n_harmonics * (double)lock->n_functions * n_periods;
+	bool tried[ESTIMATE_LOCK_FUNCTIONS] = { false };
+	double best = 1;
+	size_t worst = lock->worst;
+
+	if (lock->why || lock->p_value >= 0.05)
+		return;
+	for (size_t round = 0; round < BAND_TRIED && round < lock->n_functions; round++) {
+		struct estimate_lock_function *function = NULL;
+		size_t at = 0;
+
+		for (size_t f = 0; f < lock->n_functions; f++)
+			if (!tried[f] && (!function || lock->functions[f].w > function->w)) {
+				function = &lock->functions[f];
+				at = f;
+			}
+		tried[at] = true;
+		if (function->p_value >= 0.05)
+			break;
+		function->p_value =
+			fmin(1, tests * band_p(axis, function->function, function->share,
+					       function->harmonic / lock->period, function->w));
+		if (function->p_value < best) {
+			best = function->p_value;
+			worst = at;
+		}
+	}
+	/* functions that were not tried are no surer than those that were */
+	for (size_t f = 0; f < lock->n_functions; f++)
+		if (!tried[f])
+			lock->functions[f].p_value = fmax(lock->functions[f].p_value, best);
+	lock->p_value = best;
+	lock->worst = worst;
+}
+
 static enum status axes_test(const struct alias *alias, const struct axes *axes,
 			     struct period_result results[ALIAS_PERIODS_MAX], struct error *error)
 {
@@ -220,7 +318,10 @@ static enum status axes_test(const struct alias *alias, const struct axes *axes,
 						 alias->matrix->n, alias->periods_ns,
 						 alias->n_periods, 1, error);
 		for (size_t m = 0; m < alias->n_periods && status == STATUS_OK; m++) {
-			const double p = fmin(1, locks[m].p_value * (double)axes->n);
+			double p;
+
+			lock_correct(&locks[m], axis, (double)alias->n_periods);
+			p = fmin(1, locks[m].p_value * (double)axes->n);
 
 			if (!results[m].axis ||
 			    (!locks[m].why && (!results[m].tested || p < results[m].p_value)))
@@ -274,7 +375,7 @@ static void functions_add(const struct alias *alias, const struct period_result 
 		const struct estimate_lock_function *function = &lock->functions[f];
 		const struct matrix_function *named = &alias->matrix->functions[function->function];
 
-		if (function->p_value * (double)alias->n_families >= 0.05 ||
+		if (function->p_value * (double)alias->n_families >= ALIAS_P_POSSIBLE ||
 		    function->function + 1 == alias->matrix->n)
 			continue;
 		finding_touches(findings, finding, named->name, named->module,
