@@ -166,12 +166,26 @@ static void symbols_drop(struct symbol_table *table)
 	table->n = table->capacity = 0;
 }
 
+/* The vdso calls its functions twice, "__vdso_time" and, weak, "time": the latter is what libc calls its
+ * own, and a reader could not tell the two apart. */
+static void vdso_names_drop(struct symbol_table *table)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < table->n; i++)
+		if (table->symbols[i].binding != STB_WEAK)
+			table->symbols[n++] = table->symbols[i];
+	table->n = n;
+}
+
 static bool elf_model_build(struct module *module)
 {
 	struct fde_table fdes = { 0 };
-	bool good;
+	bool good = symbols_read(module);
 
-	good = symbols_read(module) &&
+	if (module->kind == MODULE_VDSO)
+		vdso_names_drop(&module->symbols);
+	good = good &&
 	       fde_table_read(&fdes, &module->file, module->debug.elf ? &module->debug : NULL) &&
 	       function_model_build(&module->model, &module->symbols, &fdes);
 	fde_table_release(&fdes);
