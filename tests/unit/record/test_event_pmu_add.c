@@ -92,6 +92,18 @@ static void scale_and_unit_are_no_aliases(void **state)
 	machine_refuses(*state, "cas_count_read.scale", STATUS_USAGE, 0, "unknown event");
 }
 
+static void when_the_list_is_full_midway_it_is_an_error(void **state)
+{
+	char text[3 * EVENT_MAX + 64];
+
+	for (size_t i = 0; i < EVENT_MAX - 1; i++)
+		memcpy(text + 3 * i, "cs,", 3);
+	strcpy(text + 3 * (size_t)(EVENT_MAX - 1), "uncore_imc/event=4/");
+	assert_int_equal(machine_try(*state, text), STATUS_LIMIT);
+	strcpy(text + 3 * (size_t)(EVENT_MAX - 1), "uncore_imc_1/event=4/");
+	machine_events(*state, text, EVENT_MAX);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -106,6 +118,7 @@ int main(void)
 		ON(skylake, an_alias_alone_takes_modifiers_and_terms),
 		ON(alderlake, on_a_hybrid_machine_an_alias_opens_where_it_exists),
 		ON(xeon, scale_and_unit_are_no_aliases),
+		ON(xeon, when_the_list_is_full_midway_it_is_an_error),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
