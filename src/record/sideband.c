@@ -94,14 +94,24 @@ static bool comm_take(struct recorder *recorder, const struct perf_event_header 
 	return !scope_sees_others(recorder) || process_is_followed(recorder, pid, tid);
 }
 
-/* Executable memory without a file is where generated code lives. */
+/* Memory without a file of its own, by the names that the kernel gives it. */
+static bool is_anonymous(const struct mapping_bytes *mapping)
+{
+	static const char *const names[] = { "//anon", "/dev/zero", "/anon_hugepage",
+					     "/memfd:", "/SYSV" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (!strncmp(mapping->path, names[i], strlen(names[i])))
+			return true;
+	return !mapping->inode && mapping->path[0] != '[';
+}
+
+/* Executable memory of this kind is where generated code lives. */
 static void mapping_note(struct recorder *recorder, const struct mapping_bytes *mapping)
 {
 	struct followed_task *task;
 
-	if (!(mapping->protection & PROT_EXEC) || mapping->path[0] == '[')
-		return;
-	if (mapping->inode && strncmp(mapping->path, "/memfd:", 7))
+	if (!(mapping->protection & PROT_EXEC) || !is_anonymous(mapping))
 		return;
 	task = followed_find(&recorder->followed, mapping->pid);
 	if (!task || task->generates_code)

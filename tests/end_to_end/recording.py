@@ -77,10 +77,17 @@ def manifest(bundle="out.assay"):
         return json.load(file)
 
 
+def path_of(text):
+    """A path in a manifest: a byte that is not UTF-8 stands there as U+10F700 + byte."""
+    return os.fsdecode(b"".join(
+        bytes([ord(c) - 0x10F700]) if 0x10F700 <= ord(c) <= 0x10F7FF else c.encode()
+        for c in text))
+
+
 def perf_script(bundle, fields):
     """One list of words per sample."""
     data = os.path.join(bundle, "perf.data")
-    done = run(PERF, "script", "-i", data, "-G", "-F", fields)
+    done = run(PERF, "script", "-f", "-i", data, "-G", "-F", fields)
     return [line.split() for line in done.out.splitlines() if line.strip()], done
 
 
