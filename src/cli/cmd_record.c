@@ -138,7 +138,7 @@ static int run(struct record_cli *cli, const struct sys *sys, const struct launc
 	}
 	status = record_run(&cli->options, sys, &hooks, &result, &error);
 	line_close(&teller);
-	close(cli->options.signal_fd);
+	sys->close(sys->state, cli->options.signal_fd);
 	if (status != STATUS_OK) {
 		fprintf(stderr, "assay record: %s\n", error.text);
 		if (result.exit_code || result.signal)

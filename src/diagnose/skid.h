@@ -49,6 +49,7 @@ struct skid {
 	int asked;   /* -1 unknown */
 };
 
+/* Looks at the instruction of every sample. Fails only for want of memory. */
 MUST_CHECK enum status skid_examine(struct skid *skid, struct profile *profile,
 				    const struct table *table, const struct matrix *matrix,
 				    struct error *error);

@@ -20,6 +20,7 @@ struct effect_pool {
 	double observed, binomial;
 };
 
+/* One function more: its share, its variance by the vectors, the samples of the whole. */
 void effect_pool_add(struct effect_pool *pool, double share, double variance, double samples);
 
 /* The pooled design effect; 1 when the functions say nothing about it. */

@@ -19,6 +19,7 @@ struct small_count {
 	double m_log_bound[SMALL_COUNT_GRID];
 };
 
+/* Tabulates the bounds for chance `p`. */
 void small_count_init(struct small_count *bounds, double p);
 
 /* chi2_quantile(p, 2m)/2: the mean of a Poisson count that is `m` or more with chance p. m > 0. */

@@ -36,6 +36,7 @@ struct family {
 	double df_common; /* recording: E(K-1) + 8 */
 };
 
+/* Borrows from both arguments. */
 struct family family_of(enum estimate_family kind, const struct evidence *evidence,
 			const struct estimate_shares *shares);
 
@@ -61,6 +62,7 @@ struct thresholds {
 	double *t; /* DF_CLASSES, NAN: not yet asked for */
 };
 
+/* Quantiles are kept until the level moves; false when there is no memory. */
 bool thresholds_init(struct thresholds *thresholds, double level);
 void thresholds_release(struct thresholds *thresholds);
 void thresholds_move(struct thresholds *thresholds, double level);

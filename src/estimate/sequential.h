@@ -52,6 +52,7 @@ struct estimate_until {
 	double epochs_at_best; /* beyond what can be waited for: it will not settle */
 };
 
+/* Can the question be answered now, or when? Allocates nothing that outlives it. */
 MUST_CHECK enum status estimate_until(struct estimate_until *until,
 				      const struct estimate_table *table,
 				      const struct estimate_until_options *options,

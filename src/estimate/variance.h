@@ -13,6 +13,7 @@ struct variance_quantiles {
 	double low, high; /* of F(E - 1, E(K - 1)) */
 };
 
+/* The quantiles that variance_split needs, once for all functions. */
 struct variance_quantiles variance_quantiles(double n_epochs, double contrast_df,
 					     double confidence);
 
@@ -21,6 +22,7 @@ struct variance_split {
 	double lo, hi;                /* the workload's share of V_ep, within 0..1 */
 };
 
+/* How much of the variance between epochs is measurement, how much workload. */
 struct variance_split variance_split(double v_recording, double v_epochs,
 				     const struct variance_quantiles *quantiles);
 

@@ -19,6 +19,7 @@ struct moments {
 	double mean, m2, min, max;
 };
 
+/* Running mean and variance (Welford), so that no values are kept. */
 void moments_add(struct moments *moments, double value);
 double moments_sd(const struct moments *moments); /* 0 below two values */
 
@@ -35,6 +36,7 @@ struct account {
 	uint64_t first_sample_ns, last_sample_ns;
 };
 
+/* All counts zero. */
 void account_init(struct account *account, uint32_t n_clocks);
 
 /* The counters of the epoch that `time_ns` lies in. */

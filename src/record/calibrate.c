@@ -35,6 +35,7 @@ static void *spin(void *data)
 	struct spinner *spinner = data;
 	uint64_t last = sys_now_ns(spinner->sys);
 
+	/* lint: seam because a thread of ours names itself */
 	atomic_store(&spinner->tid, (int)syscall(SYS_gettid));
 	while (!atomic_load_explicit(&spinner->stop, memory_order_relaxed)) {
 		const uint64_t now = sys_now_ns(spinner->sys), gap = now - last;

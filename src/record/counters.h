@@ -59,6 +59,7 @@ struct counter_place {
 	pid_t tid; /* to remember; -1 */
 };
 
+/* Opens nothing yet. Borrows everything but the memory of its own tables. */
 MUST_CHECK enum status counters_init(struct counters *counters, const struct sys *sys,
 				     const struct record_options *options, struct plan *plan,
 				     const struct attributes *attributes, struct channels *channels,

@@ -26,10 +26,12 @@ struct drawer {
 	uint32_t n_numbers;
 };
 
+/* Streams of random numbers named by (seed, epoch, clock, slot), not by the order of asking. */
 MUST_CHECK enum status drawer_init(struct drawer *drawer, uint64_t seed, uint32_t n_clocks,
 				   uint32_t n_slots, struct error *error);
 void drawer_release(struct drawer *drawer);
 
+/* The streams of the epoch from now on. */
 void drawer_set_epoch(struct drawer *drawer, uint64_t epoch);
 
 /* The next interval, and the next residual, of this clock and slot. */

@@ -49,6 +49,7 @@ struct objects {
 	uint64_t copied_bytes;
 };
 
+/* Opens nothing yet; at most `max_fds` descriptors will be held. */
 void objects_init(struct objects *objects, const struct sys *sys, int bundle_fd, size_t max_fds);
 void objects_release(struct objects *objects);
 

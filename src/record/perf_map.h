@@ -21,6 +21,7 @@ struct perf_maps {
 	uint32_t n;
 };
 
+/* Nothing is copied yet. `bundle_fd` stays the caller's. */
 void perf_maps_init(struct perf_maps *maps, const struct sys *sys, int bundle_fd);
 void perf_maps_release(struct perf_maps *maps);
 

@@ -68,6 +68,7 @@ struct mapping_bytes {
 	uint32_t major, minor, protection, flags;
 	const char *path; /* cut at PATH_MAX - 1 */
 };
+/* The record lies in the buffer, until the next is made. */
 struct perf_event_header *record_make_mmap2(struct record_buffer *buffer,
 					    const struct mapping_bytes *mapping);
 /* pid -1: the kernel's own text. */

@@ -36,6 +36,7 @@ static enum status command_launch(struct recorder *recorder, struct error *error
 			      recorder->options->launch_state, error);
 	if (status != STATUS_OK)
 		return status;
+	/* lint: seam because the child is real whatever the table is */
 	recorder->exit_fd = (int)syscall(SYS_pidfd_open, recorder->launch.pid, 0);
 	return STATUS_OK;
 }

@@ -26,7 +26,7 @@ struct ring {
 	uint8_t *data;
 	uint64_t data_bytes; /* a power of two */
 	size_t mapped_bytes;
-	uint64_t tail; /* our copy of data_tail */
+	uint64_t tail;   /* our copy of data_tail */
 	uint8_t *record; /* the copy */
 };
 

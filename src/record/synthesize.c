@@ -125,7 +125,7 @@ static uint64_t kernel_start(const struct sys *sys, char name[16])
 			if (sscanf(line, "%" SCNx64 " %c %15s", &at, &type, symbol) == 3 &&
 			    (!strcmp(symbol, "_text") || !strcmp(symbol, "_stext")) && at) {
 				address = at;
-				strcpy(name, symbol);
+				memcpy(name, symbol, strlen(symbol) + 1);
 			}
 		}
 		held = strlen(line);

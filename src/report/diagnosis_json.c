@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A diagnosis as JSON: the document `diagnose` of the contract. See diagnosis.h. */
 #include <math.h>
 
 #include "report/diagnosis.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A diagnosis for the terminal: answers, findings, clocks. See diagnosis.h. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

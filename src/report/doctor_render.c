@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The checks of `assay doctor`, for the terminal and as JSON. See diagnosis.h. */
 #include <string.h>
 
 #include "report/colour.h"

@@ -19,6 +19,8 @@ struct json_writer {
 	bool failed;
 };
 
+/* Values made by a writer; a failed allocation is kept in `failed` and found out once, at the end. The
+ * containers take ownership of values. */
 void json_set(struct json_writer *w, json_t *object, const char *key, json_t *value);
 void json_append(struct json_writer *w, json_t *array, json_t *value);
 json_t *json_object_of(struct json_writer *w);

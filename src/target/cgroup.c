@@ -54,7 +54,7 @@ static enum status mount_point(const struct sys *sys, char *path, size_t size, s
 		octal_decode(++where);
 		if (strlen(where) >= size)
 			break;
-		strcpy(path, where);
+		memcpy(path, where, strlen(where) + 1);
 		status = STATUS_OK;
 		break;
 	}
@@ -76,7 +76,7 @@ static enum status own_place(const struct sys *sys, char *path, size_t size, str
 	for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
 		if (strncmp(line, "0::/", 4) || strlen(line + 3) >= size)
 			continue;
-		strcpy(path, line + 3);
+		memcpy(path, line + 3, strlen(line + 3) + 1);
 		status = STATUS_OK;
 	}
 	free(text);

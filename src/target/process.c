@@ -106,7 +106,7 @@ void process_comm(const struct sys *sys, pid_t tid, char comm[PROCESS_COMM_BYTES
 		return;
 	text[strcspn(text, "\n")] = '\0';
 	text[PROCESS_COMM_BYTES - 1] = '\0';
-	strcpy(comm, text);
+	memcpy(comm, text, strlen(text) + 1);
 }
 
 /* Field `number` (from 3 on, as in proc(5)) of /proc/PID/stat: what follows the last ')', since a

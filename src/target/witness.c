@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * lint: seam because a fork and the pipes to its child are real whatever the table is
+ * lint: print because the child of a fork must end without the parent's exit handlers
+ */
 #include "target/witness.h"
 
 #include <errno.h>

@@ -3,7 +3,8 @@
 """Calls that a folder must not make: printing and exiting outside cli, the kernel past the seam.
 
 A line that has to is marked, in sight of every reader: `lint: <which> because <reason>` in a comment on
-the line or the one above, where <which> is print, seam or banned.
+the line or the one above, where <which> is print, seam or banned. In the head of a file (its first ten
+lines) it speaks for the file.
 """
 
 import re
@@ -15,6 +16,7 @@ import source  # noqa: E402
 
 PRINTS = ("printf fprintf vprintf vfprintf dprintf puts fputs putchar putc fputc perror fwrite "
           "err errx warn warnx error exit _exit _Exit quick_exit abort").split()
+HEAD_LINES = 10
 BANNED = "gets strcpy strcat sprintf vsprintf strtok atoi atol atoll atof alloca strncpy".split()
 # what reaches the kernel by another name than the seam's
 ALIASES = ("open open64 creat fopen freopen fdopen stat lstat unlink remove rename mkdir rmdir chown "
@@ -31,7 +33,8 @@ def seam():
 
 def allowed(lines, number, which):
     mark = re.compile(rf"lint: {which} because \w+")
-    return any(mark.search(lines[i]) for i in (number - 2, number - 1) if 0 <= i < len(lines))
+    near = lines[max(0, number - 2):number]
+    return any(mark.search(line) for line in [*near, *lines[:HEAD_LINES]])
 
 
 def calls(paths, names, which):
