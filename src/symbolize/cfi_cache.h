@@ -29,6 +29,7 @@ struct cfi_cache {
 	size_t n_row_slots;
 };
 
+/* Nothing is read until the first address is asked for. Both files are borrowed. */
 void cfi_cache_init(struct cfi_cache *cache, const struct elf_file *file,
 		    const struct elf_file *debug);
 void cfi_cache_release(struct cfi_cache *cache);

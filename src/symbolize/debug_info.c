@@ -88,7 +88,8 @@ static bool alt_try(struct debug_info *info, const char *path, const void *build
 static bool alt_open(struct debug_info *info, const struct elf_file *file)
 {
 	const char *dir = info->symbolizer->search.debug_dir, *slash = strrchr(file->path, '/');
-	char path[DEBUG_SEARCH_MAX_PATH], hex[2 * ELF_FILE_MAX_BUILD_ID + 1];
+	char path[DEBUG_SEARCH_MAX_PATH];
+	struct build_id_text id;
 	const uint8_t *build_id;
 	const char *name;
 	ssize_t size = dwelf_dwarf_gnu_debugaltlink(info->dwarf, &name, (const void **)&build_id);
@@ -97,9 +98,8 @@ static bool alt_open(struct debug_info *info, const struct elf_file *file)
 		return size == 0;
 	if (size < 2 || (size_t)size > ELF_FILE_MAX_BUILD_ID || strlen(name) > 4096)
 		return false;
-	for (ssize_t i = 0; i < size; i++)
-		sprintf(hex + 2 * i, "%02x", build_id[i]);
-	snprintf(path, sizeof(path), "%s/.build-id/%.2s/%s.debug", dir, hex, hex + 2);
+	id = build_id_text(build_id, (size_t)size);
+	snprintf(path, sizeof(path), "%s/.build-id/%.2s/%s.debug", dir, id.hex, id.hex + 2);
 	if (!alt_try(info, path, build_id, (size_t)size)) {
 		if (name[0] == '/')
 			snprintf(path, sizeof(path), "%s", name);

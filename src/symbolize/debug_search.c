@@ -4,10 +4,10 @@
 #include <elfutils/debuginfod.h>
 #include <elfutils/libdwelf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include <zlib.h>
 
 #define DELETED " (deleted)"
@@ -105,12 +105,6 @@ static bool attempt(struct attempt *attempt, const char *path, enum trust trust)
 	return miss == SYMBOL_OK;
 }
 
-static void build_id_hex(char *hex, const uint8_t *build_id, size_t size)
-{
-	for (size_t i = 0; i < size; i++)
-		sprintf(hex + 2 * i, "%02x", build_id[i]);
-}
-
 /* The server's file is checked like any other. */
 static bool from_server(struct debug_search *search, const uint8_t *build_id, size_t size,
 			bool debug_info, char path[DEBUG_SEARCH_MAX_PATH])
@@ -132,7 +126,7 @@ static bool from_server(struct debug_search *search, const uint8_t *build_id, si
 		search->debuginfod = false;
 	if (fd < 0)
 		return false;
-	close(fd);
+	close(fd); /* lint: seam because libdebuginfod opened it past the seam */
 	snprintf(path, DEBUG_SEARCH_MAX_PATH, "%s", found);
 	free(found);
 	return true;
@@ -142,11 +136,12 @@ static bool attempt_by_build_id(struct attempt *try)
 {
 	const struct module_identity *identity = try->identity;
 	struct debug_search *search = try->search;
-	char hex[2 * ELF_FILE_MAX_BUILD_ID + 1], path[DEBUG_SEARCH_MAX_PATH];
+	const struct build_id_text id = build_id_text(identity->build_id, identity->build_id_size);
+	const char *hex = id.hex;
+	char path[DEBUG_SEARCH_MAX_PATH];
 
 	if (identity->build_id_size < 2 || identity->build_id_size > ELF_FILE_MAX_BUILD_ID)
 		return false;
-	build_id_hex(hex, identity->build_id, identity->build_id_size);
 	if (search->symfs &&
 	    path_print(path, "%s/.build-id/%.2s/%s", search->symfs, hex, hex + 2) &&
 	    attempt(try, path, TRUST_NOTHING))
@@ -167,7 +162,9 @@ static bool attempt_undeleted(struct attempt *try)
 {
 	const char *path = try->identity->path;
 	const size_t length = strlen(path), suffix = strlen(DELETED);
+	const struct sys *sys = try->search->sys;
 	char shorter[DEBUG_SEARCH_MAX_PATH];
+	struct stat stat;
 
 	if (length <= suffix || strcmp(path + length - suffix, DELETED) ||
 	    !path_print(shorter, "%.*s", (int)(length - suffix), path))
@@ -175,7 +172,8 @@ static bool attempt_undeleted(struct attempt *try)
 	if (attempt(try, shorter, TRUST_NOTHING))
 		return true;
 	/* Something else lies there now. */
-	if (try->miss == SYMBOL_FILE_MISSING && !access(shorter, F_OK))
+	if (try->miss == SYMBOL_FILE_MISSING &&
+	    !sys->fstatat(sys->state, AT_FDCWD, shorter, &stat, 0))
 		try->miss = SYMBOL_FILE_REPLACED;
 	return false;
 }
@@ -248,11 +246,12 @@ static bool debug_try(struct debug_search *search, const struct elf_file *file, 
 static bool debug_by_build_id(struct debug_search *search, const struct elf_file *file,
 			      struct elf_file *debug)
 {
-	char hex[2 * ELF_FILE_MAX_BUILD_ID + 1], path[DEBUG_SEARCH_MAX_PATH];
+	const struct build_id_text id = build_id_text(file->build_id, file->build_id_size);
+	const char *hex = id.hex;
+	char path[DEBUG_SEARCH_MAX_PATH];
 
 	if (file->build_id_size < 2)
 		return false;
-	build_id_hex(hex, file->build_id, file->build_id_size);
 	if (search->symfs &&
 	    path_print(path, "%s%s/.build-id/%.2s/%s.debug", search->symfs, search->debug_dir, hex,
 		       hex + 2) &&

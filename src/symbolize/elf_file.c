@@ -238,6 +238,18 @@ const struct elf_segment *elf_file_segment_at(const struct elf_file *file, uint6
 	return NULL;
 }
 
+struct build_id_text build_id_text(const uint8_t *build_id, size_t size)
+{
+	static const char digits[] = "0123456789abcdef";
+	struct build_id_text text = { "" };
+
+	for (size_t i = 0; i < size && size <= ELF_FILE_MAX_BUILD_ID; i++) {
+		text.hex[2 * i] = digits[build_id[i] >> 4];
+		text.hex[2 * i + 1] = digits[build_id[i] & 15];
+	}
+	return text;
+}
+
 bool elf_file_has_build_id(const struct elf_file *file, const uint8_t *build_id, size_t size)
 {
 	return size && file->build_id_size == size && !memcmp(file->build_id, build_id, size);

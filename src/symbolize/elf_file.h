@@ -78,6 +78,13 @@ const uint8_t *elf_file_at(const struct elf_file *file, uint64_t vaddr, uint64_t
 const struct elf_segment *elf_file_segment_at(const struct elf_file *file, uint64_t vaddr,
 					      bool executable);
 
+struct build_id_text {
+	char hex[2 * ELF_FILE_MAX_BUILD_ID + 1];
+};
+/* The build-id in hexadecimal, as paths hold it; "" when it is longer than we take. */
+struct build_id_text build_id_text(const uint8_t *build_id, size_t size);
+
+/* False also for a build-id of size 0: nothing is no proof. */
 bool elf_file_has_build_id(const struct elf_file *file, const uint8_t *build_id, size_t size);
 
 #endif

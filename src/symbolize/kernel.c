@@ -126,21 +126,18 @@ static enum symbol_miss kallsyms_read(struct module *module, const char *path, b
 	return miss;
 }
 
+/* What perf kept of that build. */
 static enum symbol_miss kallsyms_of_build(struct module *module)
 {
 	const struct module_identity *identity = &module->identity;
 	const char *cache = module->symbolizer->options.perf_cache;
+	const struct build_id_text id = build_id_text(identity->build_id, identity->build_id_size);
 	char path[DEBUG_SEARCH_MAX_PATH];
-	int used;
 
 	if (!cache || identity->build_id_size < 2 ||
-	    identity->build_id_size > ELF_FILE_MAX_BUILD_ID ||
-	    strlen(cache) + 2 * identity->build_id_size + 64 > sizeof(path))
+	    (size_t)snprintf(path, sizeof(path), "%s/.build-id/%.2s/%s/kallsyms", cache, id.hex,
+			     id.hex + 2) >= sizeof(path))
 		return SYMBOL_FILE_MISSING;
-	used = sprintf(path, "%s/.build-id/%02x/", cache, identity->build_id[0]);
-	for (size_t i = 1; i < identity->build_id_size; i++)
-		used += sprintf(path + used, "%02x", identity->build_id[i]);
-	strcpy(path + used, "/kallsyms");
 	return kallsyms_read(module, path, true) == SYMBOL_OK ? SYMBOL_OK : SYMBOL_FILE_MISSING;
 }
 

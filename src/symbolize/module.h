@@ -44,7 +44,8 @@ enum symbol_miss {
 	SYMBOL_N_MISSES
 };
 
-const char *symbol_miss_text(enum symbol_miss miss); /* "stripped binary", ... */
+/* The reason in words, "file missing", ...; for any value of the enumeration, never NULL. */
+const char *symbol_miss_text(enum symbol_miss miss);
 
 /* One function of the model: the union of symtab, dynsym, .gnu_debugdata and .eh_frame FDEs. */
 struct function {

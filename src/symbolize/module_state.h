@@ -54,6 +54,7 @@ struct module {
 	uint64_t info_used;      /* symbolizer's debug_clock at its last use */
 };
 
+/* A module that is not opened yet, with a copy of the identity; NULL when memory is short. */
 struct module *module_new(struct symbolizer *symbolizer, enum module_kind kind,
 			  const struct module_identity *identity);
 void module_free(struct module *module);

@@ -50,17 +50,13 @@ static const char *debug_package(const char *name)
 static void build_id_words(const struct module *module, char *words, size_t size)
 {
 	const bool own = module->file.build_id_size > 0;
-	const uint8_t *build_id = own ? module->file.build_id : module->identity.build_id;
-	const size_t n = own ? module->file.build_id_size : module->identity.build_id_size;
-	int used;
+	const struct build_id_text id =
+		own ? build_id_text(module->file.build_id, module->file.build_id_size)
+		    : build_id_text(module->identity.build_id, module->identity.build_id_size);
 
 	words[0] = '\0';
-	if (!n || 2 * n + 16 > size)
-		return;
-	used = snprintf(words, size, " (build-id ");
-	for (size_t i = 0; i < n; i++)
-		used += snprintf(words + used, size - (size_t)used, "%02x", build_id[i]);
-	snprintf(words + used, size - (size_t)used, ")");
+	if (id.hex[0])
+		snprintf(words, size, " (build-id %s)", id.hex);
 }
 
 static int stripped_remedy(const struct module *module, const char *id, char **text)

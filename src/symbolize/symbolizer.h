@@ -22,6 +22,8 @@ struct symbolizer_options {
 	bool demangle;
 };
 
+/* A symbolizer without modules; the options and their strings are copied, `sys` is borrowed. Fails only
+ * for memory. */
 MUST_CHECK enum status symbolizer_new(struct symbolizer **symbolizer, const struct sys *sys,
 				      const struct symbolizer_options *options,
 				      struct error *error);

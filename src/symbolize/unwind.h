@@ -35,6 +35,7 @@ struct unwind_sample {
 
 struct unwinder;
 
+/* Fails only for memory. The symbolizer is borrowed: it owns the modules that the walks go through. */
 MUST_CHECK enum status unwinder_new(struct unwinder **unwinder, struct symbolizer *symbolizer,
 				    struct error *error);
 void unwinder_free(struct unwinder *unwinder);
