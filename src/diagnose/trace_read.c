@@ -177,9 +177,9 @@ static enum status sample_take(struct pass *pass, const struct perfdata_record *
 		event = 0;
 	if (event >= pass->n_events || !sample_wanted(pass, sample))
 		return STATUS_OK;
-	if (event != pass->profile->event)
+	column = clocks_column(&pass->profile->clocks, event, sample->id);
+	if (column == CLOCKS_NO_COLUMN && event != pass->profile->event)
 		return mark_note(pass, sample, error);
-	column = clocks_column(&pass->profile->clocks, sample->id);
 	if (column >= pass->read->n_clocks)
 		return STATUS_OK;
 	return sample_note(pass, sample, column, error);

@@ -15,6 +15,20 @@ static enum status column_add(struct clocks *clocks, const struct manifest *mani
 	return STATUS_OK;
 }
 
+/* The event whose canary a clock is: its own attribute stands behind that of the event's clocks. Of a clock
+ * that is randomised, or in a recording without any, its own. */
+static uint32_t event_of(const struct manifest *manifest, size_t n, uint32_t clock)
+{
+	const uint32_t own = manifest->clocks[clock].event;
+	uint32_t owner = UINT32_MAX;
+
+	for (size_t i = 0; i < n && !manifest->clocks[clock].randomised; i++)
+		if (manifest->clocks[i].randomised && manifest->clocks[i].event <= own &&
+		    (owner == UINT32_MAX || manifest->clocks[i].event > owner))
+			owner = manifest->clocks[i].event;
+	return owner == UINT32_MAX ? own : owner;
+}
+
 enum status clocks_init(struct clocks *clocks, const struct manifest *manifest, uint32_t event,
 			struct error *error)
 {
@@ -24,6 +38,7 @@ enum status clocks_init(struct clocks *clocks, const struct manifest *manifest, 
 	enum status status = STATUS_OK;
 
 	memset(clocks, 0, sizeof(*clocks));
+	clocks->event = event;
 	for (uint32_t i = 0; i < n && status == STATUS_OK; i++)
 		if (manifest->clocks[i].event == event && manifest->clocks[i].randomised) {
 			clocks->randomised = true;
@@ -31,7 +46,7 @@ enum status clocks_init(struct clocks *clocks, const struct manifest *manifest, 
 			clocks->n_clocks++;
 		}
 	for (uint32_t i = 0; i < n && status == STATUS_OK; i++)
-		if (manifest->clocks[i].event == event && !manifest->clocks[i].randomised) {
+		if (event_of(manifest, n, i) == event && !manifest->clocks[i].randomised) {
 			status = column_add(clocks, manifest, i, error);
 			if (clocks->randomised)
 				clocks->n_canaries++;
@@ -51,7 +66,9 @@ void clocks_release(struct clocks *clocks)
 	keytable_release(&clocks->columns);
 }
 
-uint32_t clocks_column(const struct clocks *clocks, uint64_t id)
+uint32_t clocks_column(const struct clocks *clocks, uint32_t event, uint64_t id)
 {
-	return clocks->by_id ? keytable_get(&clocks->columns, id) : 0;
+	if (clocks->by_id)
+		return keytable_get(&clocks->columns, id);
+	return event == clocks->event ? 0 : CLOCKS_NO_COLUMN;
 }

@@ -20,6 +20,7 @@
 #define CLOCKS_NO_COLUMN UINT32_MAX
 
 struct clocks {
+	uint32_t event; /* the chosen one; its canaries may have an attribute of their own */
 	uint32_t n_clocks, n_canaries;
 	bool randomised;
 	bool by_id;                             /* look the sample's id up, else column 0 */
@@ -32,7 +33,8 @@ MUST_CHECK enum status clocks_init(struct clocks *clocks, const struct manifest 
 				   uint32_t event, struct error *error);
 void clocks_release(struct clocks *clocks);
 
-/* CLOCKS_NO_COLUMN when no clock of this event owns the id. */
-uint32_t clocks_column(const struct clocks *clocks, uint64_t id);
+/* Of a sample of this event with this id; CLOCKS_NO_COLUMN when it is no clock or canary of the chosen
+ * event. */
+uint32_t clocks_column(const struct clocks *clocks, uint32_t event, uint64_t id);
 
 #endif

@@ -316,15 +316,13 @@ static enum status sample_deliver(struct pass *pass, const struct perfdata_recor
 		return STATUS_OK;
 	profile->events[event].samples++;
 	profile->events[event].weight += weight;
-	if (event != profile->event)
-		return STATUS_OK;
-	if (!sample_wanted(pass, sample, time)) {
-		profile->filtered++;
+	column = clocks_column(&profile->clocks, event, sample->id);
+	if (column == CLOCKS_NO_COLUMN) {
+		profile->foreign_clock += event == profile->event;
 		return STATUS_OK;
 	}
-	column = clocks_column(&profile->clocks, sample->id);
-	if (column == CLOCKS_NO_COLUMN) {
-		profile->foreign_clock++;
+	if (!sample_wanted(pass, sample, time)) {
+		profile->filtered += event == profile->event;
 		return STATUS_OK;
 	}
 	return sample_count(pass, sample, time, column, weight, error);
