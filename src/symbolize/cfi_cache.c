@@ -20,8 +20,6 @@ void cfi_cache_init(struct cfi_cache *cache, const struct elf_file *file,
 
 static void rows_release(struct cfi_cache *cache)
 {
-	for (size_t i = 0; i < cache->n_rows; i++)
-		free(cache->rows[i]);
 	free(cache->rows);
 	free(cache->row_slots);
 	free(cache->addresses);
@@ -68,12 +66,21 @@ static bool addresses_grow(struct cfi_cache *cache)
 	return true;
 }
 
+_Static_assert(sizeof(struct cfi_rule) == 16 &&
+		       sizeof(struct cfi_row) == 16 + 8 + 16 * CFI_N_REGISTERS,
+	       "a row with padding could differ from an equal one");
+
+static bool rows_equal(const struct cfi_row *a, const struct cfi_row *b)
+{
+	return !memcmp((const void *)a, (const void *)b, sizeof(*a));
+}
+
 static size_t row_slot(const struct cfi_cache *cache, const struct cfi_row *row)
 {
 	size_t slot = hash_bytes(row, sizeof(*row)) & (cache->n_row_slots - 1);
 
 	for (; cache->row_slots[slot]; slot = (slot + 1) & (cache->n_row_slots - 1))
-		if (!memcmp(cache->rows[cache->row_slots[slot] - 1], row, sizeof(*row)))
+		if (rows_equal(&cache->rows[cache->row_slots[slot] - 1], row))
 			break;
 	return slot;
 }
@@ -92,15 +99,13 @@ static bool row_slots_grow(struct cfi_cache *cache)
 	cache->row_slots = slots;
 	cache->n_row_slots = n;
 	for (size_t i = 0; i < cache->n_rows; i++)
-		cache->row_slots[row_slot(cache, cache->rows[i])] = (uint32_t)i + 1;
+		cache->row_slots[row_slot(cache, &cache->rows[i])] = (uint32_t)i + 1;
 	return true;
 }
 
-/* The number of an equal row that is kept; 0 when memory was short. Rows were zeroed before they were
- * filled, so that equal ones are equal bytes. */
+/* The number of an equal row that is kept; 0 when memory was short. */
 static uint32_t row_keep(struct cfi_cache *cache, const struct cfi_row *row)
 {
-	struct cfi_row *copy;
 	size_t slot;
 
 	if (!row_slots_grow(cache))
@@ -108,13 +113,9 @@ static uint32_t row_keep(struct cfi_cache *cache, const struct cfi_row *row)
 	slot = row_slot(cache, row);
 	if (cache->row_slots[slot])
 		return cache->row_slots[slot] - 1 + FIRST_ROW;
-	copy = malloc(sizeof(*copy));
-	if (!copy || !array_reserve(&cache->rows, &cache->rows_capacity, cache->n_rows + 1)) {
-		free(copy);
+	if (!array_reserve(&cache->rows, &cache->rows_capacity, cache->n_rows + 1))
 		return 0;
-	}
-	memcpy(copy, row, sizeof(*copy));
-	cache->rows[cache->n_rows++] = copy;
+	cache->rows[cache->n_rows++] = *row;
 	cache->row_slots[slot] = (uint32_t)cache->n_rows;
 	return (uint32_t)cache->n_rows - 1 + FIRST_ROW;
 }
@@ -152,5 +153,6 @@ const struct cfi_row *cfi_cache_at(struct cfi_cache *cache, uint64_t vaddr)
 		*address = (struct cfi_address){ vaddr, row };
 		cache->n_addresses++;
 	}
-	return address->row == NO_ROW ? NULL : cache->rows[address->row - FIRST_ROW];
+	return address->row == NO_ROW || !cache->rows ? NULL
+						      : &cache->rows[address->row - FIRST_ROW];
 }

@@ -23,7 +23,7 @@ struct cfi_cache {
 
 	struct cfi_address *addresses; /* open addressing */
 	size_t n_addresses, n_slots;
-	struct cfi_row **rows; /* distinct ones */
+	struct cfi_row *rows; /* distinct ones */
 	size_t n_rows, rows_capacity;
 	uint32_t *row_slots; /* open addressing by content, index + 1 */
 	size_t n_row_slots;

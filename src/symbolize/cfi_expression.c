@@ -141,7 +141,10 @@ static uint64_t shifted(uint8_t op, uint64_t value, uint64_t by)
 		return by < 64 ? value << by : 0;
 	if (op == DW_OP_shr)
 		return by < 64 ? value >> by : 0;
-	return (uint64_t)((int64_t)value >> (by < 64 ? by : 63));
+	/* arithmetic, without relying on how the compiler shifts negative numbers */
+	if (by >= 64)
+		by = 63;
+	return value >> by | (value >> 63 && by ? UINT64_MAX << (64 - by) : 0);
 }
 
 /* Two operands: `left` was pushed first. */

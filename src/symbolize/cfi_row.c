@@ -47,13 +47,13 @@ static void rule_restore(struct program *program, uint64_t reg)
 		program->row->rules[reg] = program->initial->rules[reg];
 }
 
-static void offset_rule(struct program *program, uint64_t reg, uint8_t kind, uint64_t factor)
+static void offset_rule(struct program *program, uint64_t reg, uint32_t kind, uint64_t factor)
 {
 	rule_set(program, reg,
 		 (struct cfi_rule){ .kind = kind, .offset = factored(program, factor) });
 }
 
-static struct cfi_rule expression_take(struct program *program, uint8_t kind)
+static struct cfi_rule expression_take(struct program *program, uint32_t kind)
 {
 	const uint64_t size = uleb(program);
 	struct cfi_rule rule = { .kind = kind };
@@ -72,7 +72,7 @@ static void cfa_register_set(struct program *program, uint64_t reg)
 	if (reg >= CFI_N_REGISTERS)
 		program->failed = true;
 	else
-		program->row->cfa_register = (uint16_t)reg;
+		program->row->cfa_register = (uint32_t)reg;
 	program->row->cfa.kind = CFI_CFA_PLUS;
 }
 

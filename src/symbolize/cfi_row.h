@@ -25,8 +25,9 @@ enum cfi_rule_kind {
 	CFI_IS_EXPRESSION, /* its value is what the expression gives */
 };
 
+/* Rows and rules have no padding, so that equal ones are equal bytes. */
 struct cfi_rule {
-	uint8_t kind;
+	uint32_t kind; /* enum cfi_rule_kind */
 	uint32_t expression_size;
 	union {
 		int64_t offset;
@@ -37,9 +38,9 @@ struct cfi_rule {
 
 struct cfi_row {
 	struct cfi_rule cfa; /* CFI_CFA_PLUS: cfa_register + offset; CFI_IS_EXPRESSION */
-	uint16_t cfa_register;
+	uint32_t cfa_register;
 	uint16_t return_column; /* whose rule gives the return address */
-	bool is_signal;         /* the frame was interrupted: its pc is not a return address */
+	uint16_t is_signal;     /* the frame was interrupted: its pc is not a return address */
 	struct cfi_rule rules[CFI_N_REGISTERS];
 };
 

@@ -80,7 +80,7 @@ static struct draft draft_of(const struct raw_symbol **group, size_t n)
 	uint64_t size = 0;
 
 	if (n > 1)
-		qsort(group, n, sizeof(*group), pointer_compare);
+		qsort(group, n, sizeof(const struct raw_symbol *), pointer_compare);
 	for (size_t i = 0; i < n; i++) {
 		if (group[i]->size > size)
 			size = group[i]->size;
@@ -97,7 +97,8 @@ static struct draft draft_of(const struct raw_symbol **group, size_t n)
 static const struct raw_symbol **symbols_sorted(const struct symbol_table *table)
 {
 	struct sort_key *keys = malloc((table->n + 1) * sizeof(*keys));
-	const struct raw_symbol **sorted = malloc((table->n + 1) * sizeof(*sorted));
+	const struct raw_symbol **sorted =
+		malloc((table->n + 1) * sizeof(const struct raw_symbol *));
 	bool good = keys && sorted;
 
 	for (size_t i = 0; i < table->n && good; i++)

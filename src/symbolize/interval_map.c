@@ -9,7 +9,7 @@
 
 struct sweep {
 	struct interval_map *map;
-	const struct interval **heap; /* that hold the current address, the winner on top */
+	uint32_t *heap; /* intervals that hold the current address, the winner on top */
 	size_t n_heap, heap_capacity;
 };
 
@@ -22,8 +22,11 @@ bool interval_map_add(struct interval_map *map, struct interval interval)
 	return true;
 }
 
-static bool wins(const struct interval *a, const struct interval *b)
+static bool wins(const struct sweep *sweep, uint32_t left, uint32_t right)
 {
+	const struct interval *a = &sweep->map->intervals[left];
+	const struct interval *b = &sweep->map->intervals[right];
+
 	if (a->rank != b->rank)
 		return a->rank > b->rank;
 	if (a->end - a->start != b->end - b->start)
@@ -31,16 +34,21 @@ static bool wins(const struct interval *a, const struct interval *b)
 	return a->value > b->value;
 }
 
-static bool heap_push(struct sweep *sweep, const struct interval *interval)
+static const struct interval *winner(const struct sweep *sweep)
 {
-	const struct interval **heap;
+	return sweep->n_heap ? &sweep->map->intervals[sweep->heap[0]] : NULL;
+}
+
+static bool heap_push(struct sweep *sweep, uint32_t interval)
+{
+	uint32_t *heap;
 	size_t at = sweep->n_heap;
 
 	if (!array_reserve(&sweep->heap, &sweep->heap_capacity, sweep->n_heap + 1))
 		return false;
 	heap = sweep->heap;
 	sweep->n_heap++;
-	for (; at && wins(interval, heap[(at - 1) / 2]); at = (at - 1) / 2)
+	for (; at && wins(sweep, interval, heap[(at - 1) / 2]); at = (at - 1) / 2)
 		heap[at] = heap[(at - 1) / 2];
 	heap[at] = interval;
 	return true;
@@ -48,13 +56,14 @@ static bool heap_push(struct sweep *sweep, const struct interval *interval)
 
 static void heap_pop(struct sweep *sweep)
 {
-	const struct interval **heap = sweep->heap, *last = heap[--sweep->n_heap];
+	uint32_t *heap = sweep->heap;
+	const uint32_t last = heap[--sweep->n_heap];
 	size_t at = 0, child;
 
 	while ((child = 2 * at + 1) < sweep->n_heap) {
-		if (child + 1 < sweep->n_heap && wins(heap[child + 1], heap[child]))
+		if (child + 1 < sweep->n_heap && wins(sweep, heap[child + 1], heap[child]))
 			child++;
-		if (!wins(heap[child], last))
+		if (!wins(sweep, heap[child], last))
 			break;
 		heap[at] = heap[child];
 		at = child;
@@ -82,14 +91,14 @@ static bool intervals_sweep(struct sweep *sweep, const struct sort_key *order)
 
 	while (at < n || sweep->n_heap) {
 		address = at < n ? order[at].key : UINT64_MAX;
-		if (sweep->n_heap && sweep->heap[0]->end < address)
-			address = sweep->heap[0]->end;
+		if (winner(sweep) && winner(sweep)->end < address)
+			address = winner(sweep)->end;
 		for (; at < n && order[at].key == address; at++)
-			if (!heap_push(sweep, &map->intervals[order[at].index]))
+			if (!heap_push(sweep, order[at].index))
 				return false;
-		while (sweep->n_heap && sweep->heap[0]->end <= address)
+		while (winner(sweep) && winner(sweep)->end <= address)
 			heap_pop(sweep);
-		if (!span_add(map, address, sweep->n_heap ? sweep->heap[0]->value : INTERVAL_NONE))
+		if (!span_add(map, address, winner(sweep) ? winner(sweep)->value : INTERVAL_NONE))
 			return false;
 	}
 	return true;

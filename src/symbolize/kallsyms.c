@@ -310,7 +310,7 @@ static bool function_fill(struct kallsyms *kallsyms, uint32_t index, size_t next
 	/* Pages of this array that no function is in stay untouched. */
 	if (!kallsyms->functions)
 		kallsyms->functions = calloc(kallsyms->n + 1, sizeof(*kallsyms->functions));
-	if (!kallsyms->functions)
+	if (!kallsyms->functions || !kallsyms->names)
 		return false;
 	function = &kallsyms->functions[index];
 	if (function->symbol)

@@ -196,8 +196,8 @@ static struct module *module_intern(struct symbolizer *symbolizer, enum module_k
 	slot = slot_find(symbolizer, kind, pid, &identity);
 	if (symbolizer->slots[slot])
 		return symbolizer->modules[symbolizer->slots[slot] - 1];
-	if (!array_reserve(&symbolizer->modules, &symbolizer->modules_capacity,
-			   symbolizer->n_modules + 1))
+	if (!array_reserve_bytes((void **)&symbolizer->modules, &symbolizer->modules_capacity,
+				 symbolizer->n_modules + 1, sizeof(struct module *)))
 		return NULL;
 	module = module_new(symbolizer, kind, &identity);
 	if (!module)
