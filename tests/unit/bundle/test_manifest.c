@@ -348,7 +348,7 @@ static void hours_of_epochs_are_read(void **state)
 	assert_int_equal(manifest_writer_create(&writer, sys_real(), place.dir_fd, "manifest.json",
 						&m, &error),
 			 STATUS_OK);
-	for (unsigned int i = 0; i < 36000; i++) {
+	for (unsigned int i = 0; i < 18000; i++) {
 		struct manifest_epoch_clock clocks[2];
 		const struct manifest_epoch epoch = contract_epoch(i, clocks);
 
@@ -359,8 +359,8 @@ static void hours_of_epochs_are_read(void **state)
 	manifest_writer_close(writer);
 	text = text_at(&place, &size);
 	assert_int_equal(manifest_parse(&read, text, size, &error), STATUS_OK);
-	assert_int_equal(read.n_epochs, 36000);
-	for (unsigned int i = 0; i < 36000; i += 997) {
+	assert_int_equal(read.n_epochs, 18000);
+	for (unsigned int i = 0; i < 18000; i += 997) {
 		struct manifest_epoch_clock clocks[2];
 		const struct manifest_epoch epoch = contract_epoch(i, clocks);
 
