@@ -302,6 +302,7 @@ enum status perfdata_features_load(struct perfdata_features *features,
 	if (status != STATUS_OK)
 		return status;
 	b = bytes_of(table, got, features->swap);
+	features->header.finished = n && got == n * PERFDATA_SECTION_BYTES;
 	if (got < n * PERFDATA_SECTION_BYTES)
 		perfdata_notes_add(features->notes, PERFDATA_NOTE_TRUNCATED, table_offset, 0,
 				   "%s: the table of header features at offset %#llx is cut by the "

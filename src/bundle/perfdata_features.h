@@ -38,7 +38,8 @@ MUST_CHECK enum status perfdata_features_build_id(struct perfdata_features *feat
 						  const void *record, size_t size,
 						  struct error *error);
 
-/* Reads the table at `table_offset` and the sections that are understood. `bits` are the header's. */
+/* Reads the table at `table_offset` and the sections that are understood; header.finished tells
+ * whether the table is there. `bits` are the header's. */
 MUST_CHECK enum status perfdata_features_load(struct perfdata_features *features,
 					      const struct perfdata_source *source,
 					      const uint64_t bits[4], uint64_t table_offset,

@@ -265,8 +265,6 @@ static enum status file_open(struct perfdata_reader *reader, struct perfdata_sou
 	reader->data_end = data_end_find(reader, source, header, &complete);
 	out->data_offset = header->data.offset;
 	out->data_size = reader->data_end - header->data.offset;
-	out->finished = complete && (header->features[0] | header->features[1] |
-				     header->features[2] | header->features[3]);
 	if (complete)
 		status = perfdata_features_load(&reader->features, source, header->features,
 						reader->data_end, error);

@@ -143,6 +143,26 @@ static void a_file_that_was_never_finished_gives_its_records_and_says_so(void **
 	image_release(&file);
 }
 
+/* Killed between the last record and the features: the header promises what the file lacks. */
+static void a_file_without_its_feature_table_keeps_its_records_and_says_so(void **state)
+{
+	struct image file = { 0 };
+	struct perfdata_reader *reader;
+	unsigned int samples;
+
+	(void)state;
+	clock_image(&file, 7);
+	image_set_u64(&file, IMAGE_FEATURES_AT, 1u << 3 | 1u << 12);
+	reader = reader_of(&file);
+	assert_false(perfdata_reader_header(reader)->finished);
+	assert_int_equal(reader_note(reader, PERFDATA_NOTE_TRUNCATED)->offset, file.size);
+	reader_count(reader, &samples);
+	assert_int_equal(samples, 7);
+	assert_int_equal(reader_n_notes(reader), 1);
+	perfdata_reader_close(reader);
+	image_release(&file);
+}
+
 /* The sample of index 3 of 7 gets these bytes at an offset inside its record. */
 static struct perfdata_reader *reader_of_bent(struct image *file, size_t offset, uint64_t bytes,
 					      size_t n)
@@ -581,6 +601,7 @@ int main(void)
 		cmocka_unit_test(side_band_records_decode_with_their_identity),
 		cmocka_unit_test(a_file_cut_at_any_byte_fails_clearly_or_gives_what_is_whole),
 		cmocka_unit_test(a_file_that_was_never_finished_gives_its_records_and_says_so),
+		cmocka_unit_test(a_file_without_its_feature_table_keeps_its_records_and_says_so),
 		cmocka_unit_test(a_record_shorter_than_its_header_ends_the_stream),
 		cmocka_unit_test(an_unknown_record_is_passed_over_and_counted),
 		cmocka_unit_test(a_record_that_says_it_is_longer_than_the_file_ends_the_stream),
