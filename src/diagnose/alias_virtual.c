@@ -16,7 +16,7 @@
  * the mean B of W at m frequencies beside it, 1 to 6 % away (nearer by, a program that is cyclic only at
  * times has power of its own), which for exponentially distributed W gives
  *	P = (1 + W/(m B))^-m	(the F distribution with 2 and 2m degrees of freedom)
- * and P is never taken below exp(-W).
+ * and P is never taken below exp(-W). The same for all functions together (estimate_lock.joint).
  */
 #include <complex.h>
 #include <math.h>
@@ -27,6 +27,7 @@
 #include "diagnose/alias.h"
 #include "diagnose/conduct.h"
 #include "diagnose/finding_code.h"
+#include "estimate/quantile.h"
 
 /* A thread is an axis of its own with so many samples, and unless it is nearly all of the program. */
 #define THREAD_SAMPLES_MIN 100
@@ -36,19 +37,23 @@
 
 /* Frequencies beside a line: so many on either side, relative to its own frequency, but at least so many
  * times one over the length of the recording, where the line itself and a slow sweep no longer reach. */
-#define BAND_STEPS     32
+#define BAND           64
 #define BAND_FROM      0.01
 #define BAND_TO        0.06
 #define BAND_FROM_BINS 3.0
 #define BAND_TO_BINS   18.0
-#define BAND_TRIED \
-	4 /* functions whose line is measured against its band, those with the largest W */
+
+/* A clock that would take fewer samples in all this time makes no profile that could be wrong. */
+#define TICKS_MIN 50
+static const char why_short[] =
+	"fewer than 50 samples of that clock would fall into this recording";
 
 #define TWO_PI 6.28318530717958647693
 
 struct axis {
 	double *times;
 	uint32_t *functions;
+	uint8_t *slots; /* scratch: by sample, see slots_fill */
 	size_t n;
 	double part;   /* of all randomised samples */
 	uint32_t tid;  /* of a thread's axis */
@@ -66,6 +71,7 @@ static void axes_release(struct axes *axes)
 	for (size_t i = 0; i < axes->n; i++) {
 		free(axes->items[i].times);
 		free(axes->items[i].functions);
+		free(axes->items[i].slots);
 	}
 }
 
@@ -74,7 +80,8 @@ static bool axis_init(struct axis *axis, size_t capacity)
 	memset(axis, 0, sizeof(*axis));
 	axis->times = malloc((capacity + 1) * sizeof(*axis->times));
 	axis->functions = malloc((capacity + 1) * sizeof(*axis->functions));
-	return axis->times && axis->functions;
+	axis->slots = malloc(capacity + 1);
+	return axis->times && axis->functions && axis->slots;
 }
 
 static bool is_randomised(const struct alias *alias, const struct trace_sample *sample)
@@ -169,6 +176,7 @@ static void axis_keep(struct axes *axes, const struct axis *axis)
 	}
 	free(axis->times);
 	free(axis->functions);
+	free(axis->slots);
 }
 
 /* The threads with most samples, largest first. */
@@ -224,87 +232,154 @@ struct period_result {
 	bool tested;
 };
 
-/* W of one function at each of n frequencies (in 1/ns). */
-static void coherence(const struct axis *axis, size_t function, double share,
-		      const double *frequencies, double *w, size_t n)
+/* Frequencies beside a line, in 1/ns. */
+static void band_frequencies(const struct axis *axis, double frequency, double frequencies[BAND])
 {
-	for (size_t f = 0; f < n; f++) {
-		double complex sum = 0;
-
-		for (size_t i = 0; i < axis->n; i++) {
-			const double turns = axis->times[i] * frequencies[f];
-
-			sum += ((axis->functions[i] == function) - share) *
-			       cexp(I * TWO_PI * (turns - floor(turns)));
-		}
-		w[f] = (creal(sum) * creal(sum) + cimag(sum) * cimag(sum)) /
-		       ((double)axis->n * share * (1 - share));
-	}
-}
-
-/* The P-value of a line of height w within its band. */
-static double band_p(const struct axis *axis, size_t function, double share, double frequency,
-		     double w)
-{
-	const double m = 2.0 * BAND_STEPS, length = axis->times[axis->n - 1] - axis->times[0];
+	const double length = axis->times[axis->n - 1] - axis->times[0];
 	const double from = fmax(BAND_FROM * frequency, BAND_FROM_BINS / length);
 	const double to = fmax(BAND_TO * frequency, BAND_TO_BINS / length);
-	double frequencies[2 * BAND_STEPS], beside[2 * BAND_STEPS], mean = 0;
 
-	for (size_t i = 0; i < BAND_STEPS; i++) {
-		const double step = from + (to - from) * (double)i / (BAND_STEPS - 1);
+	for (size_t i = 0; i < BAND / 2; i++) {
+		const double step = from + (to - from) * (double)i / (BAND / 2 - 1);
 
 		frequencies[2 * i] = fabs(frequency - step);
 		frequencies[2 * i + 1] = frequency + step;
 	}
-	coherence(axis, function, share, frequencies, beside, 2 * BAND_STEPS);
-	for (size_t i = 0; i < 2 * BAND_STEPS; i++)
-		mean += beside[i] / m;
-	return fmax(exp(-w), pow(1 + w / (m * mean), -m));
 }
 
-/* Measures the largest lines of a lock against their bands and corrects its P-value and worst function. */
-static void lock_correct(struct estimate_lock *lock, const struct axis *axis, double n_periods)
+/* Means over the band of W of each watched function, and (last) of the joint T: the largest of the means of
+ * its four quarters (either side, near and far), since a band need not be level. */
+static void band_means(const struct axis *axis, const struct estimate_lock *lock, double frequency,
+		       double means[ESTIMATE_LOCK_FUNCTIONS + 1])
+{
+	const double n = (double)axis->n;
+	double frequencies[BAND], rest = 1, quarters[4] = { 0 };
+
+	for (size_t f = 0; f <= lock->n_functions; f++)
+		means[f] = 0;
+	for (size_t f = 0; f < lock->n_functions; f++)
+		rest -= lock->functions[f].share;
+	band_frequencies(axis, frequency, frequencies);
+	for (size_t b = 0; b < BAND; b++) {
+		double complex own[ESTIMATE_LOCK_FUNCTIONS + 1] = { 0 }, all = 0, others = 0;
+		double joint = 0;
+
+		for (size_t i = 0; i < axis->n; i++) {
+			const double turns = axis->times[i] * frequencies[b];
+			const double complex z = cexp(I * TWO_PI * (turns - floor(turns)));
+
+			all += z;
+			own[axis->slots[i]] += z;
+		}
+		for (size_t f = 0; f < lock->n_functions; f++) {
+			const double p = lock->functions[f].share;
+			const double complex a = own[f] - p * all;
+			const double square = creal(a) * creal(a) + cimag(a) * cimag(a);
+
+			means[f] += square / (n * p * (1 - p)) / BAND;
+			joint += square / (n * p);
+			others -= a;
+		}
+		if (rest * n >= ESTIMATE_LOCK_FUNCTION_SAMPLES)
+			joint += (creal(others) * creal(others) + cimag(others) * cimag(others)) /
+				 (n * rest);
+		quarters[b % 2 + (b >= BAND / 2 ? 2 : 0)] += joint / (BAND / 4);
+	}
+	for (size_t q = 0; q < 4; q++)
+		means[lock->n_functions] = fmax(means[lock->n_functions], quarters[q]);
+}
+
+/* Which watched function each sample is of; lock->n_functions for the others. */
+static void slots_fill(struct axis *axis, const struct estimate_lock *lock)
+{
+	for (size_t i = 0; i < axis->n; i++) {
+		size_t slot = 0;
+
+		while (slot < lock->n_functions &&
+		       lock->functions[slot].function != axis->functions[i])
+			slot++;
+		axis->slots[i] = (uint8_t)slot;
+	}
+}
+
+/* P of a line of height w whose band has this mean. */
+static double band_p(double w, double mean)
+{
+	return fmax(exp(-w), pow(1 + w / (BAND * mean), -BAND));
+}
+
+/* Measures the lines of a lock against their bands and corrects its P-values and its worst function. The
+ * joint statistic has many degrees of freedom in its band, so that dividing by its mean is enough. */
+static void lock_correct(struct estimate_lock *lock, struct axis *axis, double n_periods)
 {
 	const double tests = (double)lock->n_harmonics * (double)lock->n_functions * n_periods;
-	bool tried[ESTIMATE_LOCK_FUNCTIONS] = { false };
-	double best = 1;
-	size_t worst = lock->worst;
+	double means[ESTIMATE_LOCK_FUNCTIONS + 1], joint = 1, single = 1;
+	unsigned int done = 0;
 
-	if (lock->why || lock->p_value >= 0.05)
+	if (lock->why || fmin(lock->p_value, lock->joint_p_value) >= 0.05)
 		return;
-	for (size_t round = 0; round < BAND_TRIED && round < lock->n_functions; round++) {
-		struct estimate_lock_function *function = NULL;
-		size_t at = 0;
+	slots_fill(axis, lock);
+	if (lock->joint_p_value < 0.05) {
+		done = lock->joint_harmonic;
+		band_means(axis, lock, done / lock->period, means);
+		joint = fmin(1,
+			     tail_chi2(2 * lock->joint /
+					       fmax(1, means[lock->n_functions] / lock->joint_df),
+				       2 * lock->joint_df) *
+				     lock->n_harmonics * n_periods);
+	}
+	if (lock->p_value < 0.05 && lock->functions[lock->worst].harmonic != done)
+		band_means(axis, lock, lock->functions[lock->worst].harmonic / lock->period, means);
+	/* a function's line may be another harmonic than the one whose band was looked at: near enough */
+	for (size_t f = 0; f < lock->n_functions; f++) {
+		struct estimate_lock_function *function = &lock->functions[f];
 
-		for (size_t f = 0; f < lock->n_functions; f++)
-			if (!tried[f] && (!function || lock->functions[f].w > function->w)) {
-				function = &lock->functions[f];
-				at = f;
-			}
-		tried[at] = true;
 		if (function->p_value >= 0.05)
-			break;
-		function->p_value =
-			fmin(1, tests * band_p(axis, function->function, function->share,
-					       function->harmonic / lock->period, function->w));
-		if (function->p_value < best) {
-			best = function->p_value;
-			worst = at;
+			continue;
+		function->p_value = fmin(1, tests * band_p(function->w, means[f]));
+		if (function->p_value < single) {
+			single = function->p_value;
+			lock->worst = f;
 		}
 	}
-	/* functions that were not tried are no surer than those that were */
-	for (size_t f = 0; f < lock->n_functions; f++)
-		if (!tried[f])
-			lock->functions[f].p_value = fmax(lock->functions[f].p_value, best);
-	lock->p_value = best;
-	lock->worst = worst;
+	/* one of two tests */
+	lock->p_value = fmin(1, 2 * fmin(single, joint));
+	lock->joint_p_value = joint;
 }
 
-static enum status axes_test(const struct alias *alias, const struct axes *axes,
+/* Tests one axis against the periods of which enough fit into it; the others are given their `why`. */
+static enum status axis_test(const struct alias *alias, struct axis *axis,
+			     struct estimate_lock locks[ALIAS_PERIODS_MAX], struct error *error)
+{
+	const double length = axis->times[axis->n - 1] - axis->times[0];
+	struct estimate_lock *tested = calloc(ALIAS_PERIODS_MAX, sizeof(*tested));
+	double periods[ALIAS_PERIODS_MAX];
+	size_t n = 0, at = 0;
+	enum status status;
+
+	if (!tested)
+		return error_set(error, STATUS_NO_MEMORY, "not enough memory for the diagnosis");
+	for (size_t m = 0; m < alias->n_periods; m++)
+		if (length >= TICKS_MIN * alias->periods_ns[m])
+			periods[n++] = alias->periods_ns[m];
+	status = estimate_virtual_canary(tested, axis->times, axis->functions, axis->n,
+					 alias->matrix->n, periods, n, 1, error);
+	for (size_t m = 0; m < alias->n_periods && status == STATUS_OK; m++) {
+		if (at < n && tested[at].period == alias->periods_ns[m]) {
+			locks[m] = tested[at++];
+			lock_correct(&locks[m], axis, (double)n);
+		} else {
+			locks[m] = (struct estimate_lock){ .why = why_short, .p_value = 1 };
+		}
+	}
+	free(tested);
+	return status;
+}
+
+static enum status axes_test(const struct alias *alias, struct axes *axes,
 			     struct period_result results[ALIAS_PERIODS_MAX], struct error *error)
 {
-	struct estimate_lock *locks = calloc(alias->n_periods, sizeof(*locks));
+	struct estimate_lock *locks = calloc(ALIAS_PERIODS_MAX, sizeof(*locks));
 	enum status status = STATUS_OK;
 
 	if (!locks)
@@ -312,16 +387,11 @@ static enum status axes_test(const struct alias *alias, const struct axes *axes,
 	for (size_t m = 0; m < alias->n_periods; m++)
 		results[m] = (struct period_result){ .p_value = 1 };
 	for (size_t a = 0; a < axes->n && status == STATUS_OK; a++) {
-		const struct axis *axis = &axes->items[a];
+		struct axis *axis = &axes->items[a];
 
-		status = estimate_virtual_canary(locks, axis->times, axis->functions, axis->n,
-						 alias->matrix->n, alias->periods_ns,
-						 alias->n_periods, 1, error);
+		status = axis_test(alias, axis, locks, error);
 		for (size_t m = 0; m < alias->n_periods && status == STATUS_OK; m++) {
-			double p;
-
-			lock_correct(&locks[m], axis, (double)alias->n_periods);
-			p = fmin(1, locks[m].p_value * (double)axes->n);
+			const double p = fmin(1, locks[m].p_value * (double)axes->n);
 
 			if (!results[m].axis ||
 			    (!locks[m].why && (!results[m].tested || p < results[m].p_value)))

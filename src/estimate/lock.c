@@ -5,6 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "estimate/quantile.h"
+
 #define TWO_PI             6.28318530717958647693
 #define HARMONICS_MIN      8
 #define HARMONICS_MAX      256
@@ -92,6 +94,41 @@ static void lock_function(struct estimate_lock_function *result, const struct fo
 	/* |A|/N is at most sin(pi p)/pi, reached when the function fills one stretch of the phase */
 	result->any_value =
 		sqrt(result->w * spread / n) > FULL_LOCK * sin(TWO_PI / 2 * p) / (TWO_PI / 2);
+}
+
+/* The joint statistic. The rest of the functions is one more, whose A is minus the sum of the others'. */
+static void lock_joint(struct estimate_lock *lock, const struct fold *fold, double n_periods)
+{
+	const double n = (double)fold->n_samples;
+	const double complex *all = fold->sums + fold->n_functions * fold->n_harmonics;
+	double rest = 1;
+
+	for (size_t f = 0; f < fold->n_functions; f++)
+		rest -= (double)fold->counts[fold->watched[f]] / n;
+	lock->joint_df = (double)fold->n_functions - (rest * n < ESTIMATE_LOCK_FUNCTION_SAMPLES);
+	lock->joint_p_value = 1;
+	for (unsigned h = 0; h < fold->n_harmonics && lock->joint_df > 0; h++) {
+		double complex others = 0;
+		double joint = 0;
+
+		for (size_t f = 0; f < fold->n_functions; f++) {
+			const double p = (double)fold->counts[fold->watched[f]] / n;
+			const double complex a = fold->sums[f * fold->n_harmonics + h] - p * all[h];
+
+			joint += (creal(a) * creal(a) + cimag(a) * cimag(a)) / (n * p);
+			others -= a;
+		}
+		if (rest * n >= ESTIMATE_LOCK_FUNCTION_SAMPLES)
+			joint += (creal(others) * creal(others) + cimag(others) * cimag(others)) /
+				 (n * rest);
+		if (joint <= lock->joint)
+			continue;
+		lock->joint = joint;
+		lock->joint_harmonic = h + 1;
+	}
+	if (lock->joint > 0)
+		lock->joint_p_value = fmin(1, tail_chi2(2 * lock->joint, 2 * lock->joint_df) *
+						      fold->n_harmonics * n_periods);
 }
 
 static void lock_judge(struct estimate_lock *lock, double n)
@@ -185,6 +222,7 @@ static void virtual_canary_run(struct estimate_lock *lock, struct fold *fold, co
 	lock->n_functions = fold->n_functions;
 	for (size_t f = 0; f < fold->n_functions; f++)
 		lock_function(&lock->functions[f], fold, f, tests);
+	lock_joint(lock, fold, n_periods);
 	lock_judge(lock, (double)fold->n_samples);
 }
 

@@ -42,6 +42,12 @@ struct estimate_lock {
 	size_t n_functions;
 	struct estimate_lock_function
 		functions[ESTIMATE_LOCK_FUNCTIONS]; /* by share, largest first */
+	/* All functions together at the harmonic where that is largest: T = sum |A|^2/(N p) over the
+	 * watched functions and the rest, which without a lock is half a chi-squared of 2 joint_df degrees
+	 * of freedom. Stronger than the largest W where several functions are in the cycle. Its p is
+	 * corrected for harmonics and periods; the verdict below does not use it. */
+	double joint, joint_df, joint_p_value;
+	unsigned joint_harmonic;
 	enum estimate_lock_verdict verdict;
 	size_t worst;         /* index into functions: largest W */
 	double p_value;       /* of the worst */
