@@ -45,13 +45,34 @@ static enum status no_memory(struct error *error)
 	return error_set(error, STATUS_NO_MEMORY, "no memory for the report");
 }
 
-/* Periods as weights where samples stand for different amounts: always when the kernel steers them,
- * by choice (estimates.md, section 1) when they were drawn. */
+#define RATE_CHANGED 0.01 /* relative difference of mean periods from which counts mislead */
+
+/* A rate that followed its budget: where it was higher, equal time left more samples, so that counts
+ * would favour what ran then. */
+static bool rate_changed(const struct manifest *manifest)
+{
+	for (size_t c = 0; c < manifest->n_clocks; c++) {
+		if (!manifest->clocks[c].randomised)
+			continue;
+		for (size_t e = 1; e < manifest->n_epochs; e++) {
+			const double first = manifest->epochs[0].clocks[c].mean_period;
+			const double here = manifest->epochs[e].clocks[c].mean_period;
+
+			if (fabs(here - first) > RATE_CHANGED * first)
+				return true;
+		}
+	}
+	return false;
+}
+
+/* Periods as weights where samples stand for different amounts: always when the kernel steers them
+ * or the rate changed on the way, by choice (estimates.md, section 1) when they were drawn. */
 static enum estimate_weighting weighting_of(const struct profile *profile)
 {
 	const struct manifest *manifest = &profile->bundle->manifest;
 
-	if (!profile->bundle->has_manifest || manifest->schedule == SCHEDULE_FREQ)
+	if (!profile->bundle->has_manifest || manifest->schedule == SCHEDULE_FREQ ||
+	    rate_changed(manifest))
 		return ESTIMATE_WEIGHT_PERIOD;
 	switch (manifest->end.present ? manifest->end.period_weights : -1) {
 	case 0: return ESTIMATE_WEIGHT_ONE;
