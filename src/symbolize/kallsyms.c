@@ -53,16 +53,22 @@ static bool module_find(struct kallsyms *kallsyms, const char *text, size_t leng
 	return name_keep(kallsyms, text, length, &kallsyms->modules[kallsyms->n_modules++]);
 }
 
-/* The next run of bytes that are no blanks, NUL or end of line. */
+static bool ends_token(char c)
+{
+	return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\0';
+}
+
+/* The next run of bytes that are no blanks; a line ends with a newline or NUL. */
 static const char *token_take(const char **at, size_t *length)
 {
-	const char *start = *at;
+	const char *start = *at, *end;
 
 	while (*start == ' ' || *start == '\t')
 		start++;
-	for (*at = start; **at && **at != ' ' && **at != '\t' && **at != '\r';)
-		++*at;
-	*length = (size_t)(*at - start);
+	for (end = start; !ends_token(*end);)
+		end++;
+	*at = end;
+	*length = (size_t)(end - start);
 	return start;
 }
 
@@ -117,7 +123,28 @@ static bool line_take(struct kallsyms *kallsyms, const char *line)
 	return true;
 }
 
-/* A line longer than the kernel's limits allow is no line of the kernel. */
+/* Keeps the start of a line until its end comes. A line longer than the kernel's limits allow is no line
+ * of the kernel. */
+static void line_keep(struct kallsyms *kallsyms, const char *text, size_t length)
+{
+	if (kallsyms->line_used + length >= sizeof(kallsyms->line)) {
+		kallsyms->line_too_long = true;
+	} else {
+		memcpy(kallsyms->line + kallsyms->line_used, text, length);
+		kallsyms->line_used += length;
+	}
+}
+
+static bool kept_line_take(struct kallsyms *kallsyms)
+{
+	const bool good = kallsyms->line_too_long;
+
+	kallsyms->line[kallsyms->line_used] = '\0';
+	kallsyms->line_used = 0;
+	kallsyms->line_too_long = false;
+	return good || line_take(kallsyms, kallsyms->line);
+}
+
 bool kallsyms_feed(struct kallsyms *kallsyms, const char *text, size_t size)
 {
 	const char *end = text + size;
@@ -125,20 +152,20 @@ bool kallsyms_feed(struct kallsyms *kallsyms, const char *text, size_t size)
 	while (text < end) {
 		const char *newline = memchr(text, '\n', (size_t)(end - text));
 		const size_t length = (size_t)((newline ? newline : end) - text);
+		bool good = true;
 
-		if (kallsyms->line_used + length >= sizeof(kallsyms->line)) {
-			kallsyms->line_too_long = true;
-		} else {
-			memcpy(kallsyms->line + kallsyms->line_used, text, length);
-			kallsyms->line_used += length;
-		}
+		if (!newline || kallsyms->line_used || kallsyms->line_too_long ||
+		    length >= sizeof(kallsyms->line))
+			line_keep(kallsyms, text, length);
 		if (!newline)
 			break;
-		kallsyms->line[kallsyms->line_used] = '\0';
-		if (!kallsyms->line_too_long && !line_take(kallsyms, kallsyms->line))
+		/* Nearly all lines come whole and are read where they lie. */
+		if (kallsyms->line_used || kallsyms->line_too_long)
+			good = kept_line_take(kallsyms);
+		else
+			good = line_take(kallsyms, text);
+		if (!good)
 			return false;
-		kallsyms->line_used = 0;
-		kallsyms->line_too_long = false;
 		text = newline + 1;
 	}
 	return true;
