@@ -100,6 +100,11 @@ struct manifest_epoch {
 	uint64_t collector_cpu_ns; /* CPU time of assay within the epoch */
 	double budget, achieved;   /* shares; achieved is an estimate from the calibrated cost */
 	uint64_t late_ns;          /* longest time by which the collector came late */
+	/* the machine meanwhile; 0: unknown */
+	uint64_t busy_ns;       /* CPU time that was used on it, by the target and all others */
+	uint64_t steal_ns;      /* CPU time that its hypervisor took away */
+	uint64_t frequency_khz; /* mean of its CPUs at the epoch's end */
+	int64_t temperature_millidegree;
 	/*
 	 * n_clocks of the manifest. A pointer, not an array: an hour has some 18000 epochs. For a writer
 	 * the caller's (struct manifest_epoch_clock clocks[MANIFEST_MAX_CLOCKS]; epoch.clocks = clocks),

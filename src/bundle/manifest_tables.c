@@ -61,7 +61,9 @@ TABLE(manifest_epoch_fields, "epoch", FIELD(manifest_epoch, index, FIELD_U64),
       SPARSE(manifest_epoch, target_cpu_ns, FIELD_U64),
       SPARSE(manifest_epoch, collector_cpu_ns, FIELD_U64),
       SPARSE(manifest_epoch, budget, FIELD_DOUBLE), SPARSE(manifest_epoch, achieved, FIELD_DOUBLE),
-      SPARSE(manifest_epoch, late_ns, FIELD_U64));
+      SPARSE(manifest_epoch, late_ns, FIELD_U64), SPARSE(manifest_epoch, busy_ns, FIELD_U64),
+      SPARSE(manifest_epoch, steal_ns, FIELD_U64), SPARSE(manifest_epoch, frequency_khz, FIELD_U64),
+      SPARSE(manifest_epoch, temperature_millidegree, FIELD_I64));
 
 TABLE(manifest_epoch_clock_fields, "epoch's clock",
       FIELD(manifest_epoch_clock, mean_period, FIELD_DOUBLE),

@@ -10,7 +10,7 @@
 #include "diagnose/finding.h"
 #include "diagnose/trace.h"
 
-/* `manifest` NULL: a plain perf.data, of which only migration can be told. */
+/* `trace` NULL: not read; `manifest` NULL: a plain perf.data, of which only migration can be told. */
 void instability_find(struct findings *findings, const struct trace *trace,
 		      const struct manifest *manifest);
 

@@ -117,6 +117,10 @@ static inline struct manifest_epoch contract_epoch(uint64_t index,
 		.budget = 0.01,
 		.achieved = 0.0099,
 		.late_ns = index,
+		.busy_ns = 7 * index,
+		.steal_ns = index,
+		.frequency_khz = 2000000 + index,
+		.temperature_millidegree = -40000 + (int64_t)index,
 		.clocks = clocks,
 	};
 }
