@@ -30,6 +30,7 @@
 #include "record/rate.h"
 #include "record/record.h"
 #include "record/synthesize.h"
+#include "record/weather.h"
 #include "target/cgroup.h"
 #include "target/launch.h"
 #include "target/witness.h"
@@ -72,6 +73,7 @@ struct recorder {
 	struct perf_maps perf_maps;
 	struct incidents incidents;
 	struct account account;
+	struct weather weather;
 	uint64_t records_in_round;
 
 	/* the epoch under way */
