@@ -39,6 +39,7 @@ int main(int argc, char **argv)
 {
 	struct study study = { .out = stdout, .divisor = 1 };
 
+	setvbuf(stdout, NULL, _IOLBF, 0);
 	for (int i = 1; i < argc; i++) {
 		if (!strcmp(argv[i], "--short")) {
 			study.brief = true;

@@ -95,7 +95,7 @@ void part_lengths(struct study *study)
 		"coverage %% and median width of the 40 %% function, as recorded and merged\n",
 		RATE);
 	for (size_t l = 0; l < sizeof(lengths) / sizeof(lengths[0]); l++) {
-		if (study->brief && lengths[l].seconds > 4)
+		if (study->brief && lengths[l].seconds > 2)
 			break;
 		fprintf(study->out, "%g s\n", lengths[l].seconds);
 		for (size_t i = 0; i < sizeof(which) / sizeof(which[0]); i++) {
@@ -103,6 +103,8 @@ void part_lengths(struct study *study)
 			const size_t n = study_recordings(study, lengths[l].recordings);
 			struct pair_of_tallies pair = { 0 };
 
+			if (study->brief && i % 2)
+				continue;
 			/* a cycle cannot be made coarser */
 			if (workload->behaviour == BEHAVIOUR_CYCLE && lengths[l].seconds > 100)
 				continue;
