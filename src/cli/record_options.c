@@ -24,7 +24,8 @@ const char record_cli_help[] =
 	"every\n"
 	"                          PERIOD events. Both keep to the safety bound\n"
 	"      --schedule KIND     jitter (default), exp, fixed, prime, freq, mixed\n"
-	"      --redraw HOW        block[:B] (default, B = 10 mean periods), sample, none\n"
+	"      --redraw HOW        block[:B] (default; B mean periods apart, by cost), sample, "
+	"none\n"
 	"      --clocks K          randomised clocks side by side (default 2)\n"
 	"      --canary            beside them, a fixed clock for a quarter of the samples\n"
 	"      --epoch MS          nominal length of an epoch (default: by length of the "
@@ -217,7 +218,7 @@ static enum status scope_parse(const char *word, struct record_options *options,
 static enum status redraw_parse(const char *word, struct record_cli *cli, struct error *error)
 {
 	const char *wanted = "one of none, sample, block or block:B with B from 5 to 100000";
-	uint64_t block = RECORD_DEFAULT_BLOCK;
+	uint64_t block = 0;
 	enum status status = STATUS_OK;
 
 	cli->redraw_given = true;
@@ -446,7 +447,6 @@ enum status record_cli_parse(struct record_cli *cli, const struct sys *sys, int 
 			.budget = RECORD_DEFAULT_BUDGET,
 			.schedule = SCHEDULE_JITTER,
 			.redraw = REDRAW_BLOCK,
-			.block = RECORD_DEFAULT_BLOCK,
 			.clocks = RECORD_DEFAULT_CLOCKS,
 			.stack_bytes = RECORD_DEFAULT_STACK_BYTES,
 			.output = BUNDLE_DEFAULT_PATH,

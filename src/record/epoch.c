@@ -77,17 +77,22 @@ static const struct clock *first_randomised(const struct plan *plan)
 static void wake_plan(struct recorder *recorder, uint64_t now_ns)
 {
 	const struct clock *clock = first_randomised(&recorder->plan);
-	double periods, ns;
+	double periods, period_ns, ns;
 
 	recorder->wake_ns = now_ns + DRAIN_MOST_NS;
 	if (!clock || clock->redraw != REDRAW_BLOCK || !(clock->hz > 0))
 		return;
-	periods = recorder->options->block *
+	periods = recorder->plan.block *
 		  (BLOCK_LOW + schedule_wake(recorder->drawer.epoch_seed, recorder->wakes++));
 	if (periods < BLOCK_LEAST)
 		periods = BLOCK_LEAST;
-	ns = periods * 1e9 / clock->hz * (double)recorder->wake_stretch;
-	recorder->wake_ns = now_ns + (ns < 1e12 ? (uint64_t)ns : (uint64_t)1e12);
+	period_ns = 1e9 / clock->hz;
+	ns = periods * period_ns * (double)recorder->wake_stretch;
+	/* The epoch's end redraws too: no block shorter than the least before it. */
+	if ((double)now_ns + ns + BLOCK_LEAST * period_ns > (double)recorder->epoch_end_ns)
+		recorder->wake_ns = UINT64_MAX;
+	else
+		recorder->wake_ns = now_ns + (uint64_t)ns;
 }
 
 static uint64_t nominal_length(const struct recorder *recorder, uint64_t now_ns)
@@ -214,6 +219,7 @@ static void epoch_fill(struct recorder *recorder, struct manifest_epoch *epoch, 
 	epoch->collector_cpu_ns = own_cpu - recorder->own_cpu_ns;
 	epoch->budget = recorder->options->budget;
 	epoch->late_ns = recorder->late_ns;
+	weather_epoch(&recorder->weather, recorder->sys, epoch);
 	account_close(&recorder->account, epoch, means);
 	recorder->target_cpu_ns = target_cpu;
 	recorder->own_cpu_ns = own_cpu;
@@ -272,9 +278,9 @@ static bool runs_away(const struct recorder *recorder, uint64_t now_ns)
 	const double planned = recorder->plan.rate_hz * passed * (double)recorder->n_cpus;
 	const uint64_t seen = recorder->account.samples - recorder->samples_at_start;
 
-	return recorder->plan.rate_hz > 0 && !recorder->plan.clocks[0].timed &&
-	       !recorder->options->period && seen > RUNAWAY_LEAST &&
-	       (double)seen > RUNAWAY_FACTOR * planned;
+	return recorder->plan.rate_hz > 0 && recorder->plan.clocks[0].randomised &&
+	       !recorder->plan.clocks[0].timed && !recorder->options->period &&
+	       seen > RUNAWAY_LEAST && (double)seen > RUNAWAY_FACTOR * planned;
 }
 
 enum status epoch_wake(struct recorder *recorder, uint64_t now_ns, struct error *error)

@@ -81,7 +81,7 @@ static bool clocks_fill(struct manifest *manifest, const struct recorder *record
 		*to = (struct manifest_clock){
 			.kind = clock->schedule.kind,
 			.redraw = clock->redraw,
-			.block = clock->redraw == REDRAW_BLOCK ? recorder->options->block : 0,
+			.block = clock->redraw == REDRAW_BLOCK ? recorder->plan.block : 0,
 			.randomised = clock->randomised,
 			.event = clock->attribute,
 			.mean_period = clock->mean,

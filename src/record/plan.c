@@ -166,10 +166,27 @@ static void clock_settle(struct clock *clock, bool *clamped)
 		schedule_is_random(&clock->schedule) && clock->schedule.high > clock->schedule.low;
 }
 
-/* The period of a clock that takes `hz` samples a second of an event that happens per_second times. */
-static double mean_for(double hz, const struct event_pace *pace)
+/* Ticks per mean period, with the schedule as it is now. */
+static double ticks_of(const struct plan *plan, const struct clock *clock)
 {
-	return hz > 0 && pace->per_second > 0 ? pace->per_second / hz : 0;
+	return rate_ticks(clock->redraw, plan->block, schedule_inverse_mean(&clock->schedule));
+}
+
+/* The mean period at which a clock takes its `hz` samples a second, and the rate that it takes at its
+ * mean period. */
+static double mean_for(const struct plan *plan, const struct clock *clock,
+		       const struct event_pace *pace)
+{
+	struct clock unbound = *clock;
+
+	unbound.schedule = schedule_make(clock->schedule.kind, 0);
+	return clock->hz > 0 ? pace->per_second / clock->hz * ticks_of(plan, &unbound) : 0;
+}
+
+static double rate_at_mean(const struct plan *plan, const struct clock *clock,
+			   const struct event_pace *pace)
+{
+	return pace->per_second / clock->mean * ticks_of(plan, clock);
 }
 
 static void rates_apply(struct plan *plan, double rate_hz, const struct event_pace *paces,
@@ -183,10 +200,10 @@ static void rates_apply(struct plan *plan, double rate_hz, const struct event_pa
 			continue; /* each occurrence */
 		clock->hz = rate_hz * clock->share;
 		if (!clock->steered)
-			clock->mean = mean_for(clock->hz, &paces[clock->event]);
+			clock->mean = mean_for(plan, clock, &paces[clock->event]);
 		clock_settle(clock, clamped);
 		if (!clock->steered && paces[clock->event].per_second > 0)
-			clock->hz = paces[clock->event].per_second / clock->mean;
+			clock->hz = rate_at_mean(plan, clock, &paces[clock->event]);
 	}
 }
 
@@ -206,7 +223,7 @@ static void periods_apply(struct plan *plan, uint64_t period, const struct event
 
 		clock->mean = (double)period / clock->share;
 		clock_settle(clock, clamped);
-		clock->hz = paces[clock->event].per_second / clock->mean;
+		clock->hz = rate_at_mean(plan, clock, &paces[clock->event]);
 		if (clock->event == 0)
 			plan->rate_hz += clock->hz;
 	}
@@ -227,13 +244,13 @@ static void typed_apply(struct plan *plan, const struct event_list *events,
 		} else if (event->freq_typed) {
 			clock->hz = (double)event->attr.sample_freq * clock->share;
 			clock->mean =
-				clock->steered ? 0 : mean_for(clock->hz, &paces[clock->event]);
+				clock->steered ? 0 : mean_for(plan, clock, &paces[clock->event]);
 		} else {
 			continue;
 		}
 		clock_settle(clock, clamped);
 		if (!clock->steered && per_second > 0)
-			clock->hz = per_second / clock->mean;
+			clock->hz = rate_at_mean(plan, clock, &paces[clock->event]);
 	}
 }
 
@@ -266,13 +283,13 @@ enum status plan_make(struct plan *plan, const struct record_options *options,
 		      const struct cost *cost, const struct event_pace *paces, double fixed_share,
 		      struct error *error)
 {
-	const double per_sample =
-		rate_sample_cost(cost, options->redraw, options->block, options->clocks);
+	const uint32_t block = options->block ? options->block : rate_block(cost, options->clocks);
+	const double per_sample = rate_sample_cost(cost, options->redraw, block, options->clocks);
 	bool clamped = false;
 	enum status status;
 	double rate;
 
-	*plan = (struct plan){ 0 };
+	*plan = (struct plan){ .block = block };
 	status = clocks_add(plan, options, paces, error);
 	if (status != STATUS_OK)
 		return status;

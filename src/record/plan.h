@@ -48,6 +48,7 @@ struct plan {
 	struct clock clocks[MANIFEST_MAX_CLOCKS];
 	uint32_t n_clocks;
 	double rate_hz;    /* of the first event, all its clocks */
+	uint32_t block;    /* mean periods between redraws */
 	bool follows_cost; /* the rate came from the budget and may be adapted */
 	char rate_why[256];
 	char notice[256]; /* what was changed against the options, "" when nothing */

@@ -3,6 +3,25 @@
 
 #include <math.h>
 
+uint32_t rate_block(const struct cost *cost, uint32_t clocks)
+{
+	const double block = cost->wake + clocks * (cost->redraw_target + cost->redraw_own);
+	const double allowed = RATE_REDRAW_SHARE * clocks * (cost->sample + cost->drain);
+	const double periods = allowed > 0 ? ceil(block / allowed) : RATE_BLOCK_LEAST;
+
+	return (uint32_t)fmax(RATE_BLOCK_LEAST, fmin(RATE_BLOCK_MOST, periods));
+}
+
+double rate_ticks(enum redraw_kind redraw, uint32_t block, double inverse_mean)
+{
+	switch (redraw) {
+	case REDRAW_BLOCK: return inverse_mean - 0.5 / block;
+	case REDRAW_NONE: return inverse_mean;
+	case REDRAW_SAMPLE: break;
+	}
+	return 1;
+}
+
 double rate_sample_cost(const struct cost *cost, enum redraw_kind redraw, uint32_t block,
 			uint32_t clocks)
 {

@@ -22,6 +22,9 @@
 #define RATE_MIN_HZ          1.0
 #define RATE_LEAST_PERIOD_NS 100000 /* safety bound, whatever the calibration says */
 #define RATE_COST_MULTIPLE   10     /* no period below this many costs of a sample */
+#define RATE_REDRAW_SHARE    0.10
+#define RATE_BLOCK_LEAST     10
+#define RATE_BLOCK_MOST      64
 
 /* All in ns of CPU. */
 struct cost {
@@ -33,6 +36,15 @@ struct cost {
 	double epoch;         /* of assay, per epoch */
 	double timed_wake;    /* of assay, per sample when every sample wakes it (redraw: sample) */
 };
+
+/* The block that keeps the cost of redraws to a share of that of sampling: RATE_REDRAW_SHARE more than
+ * fixed sampling, within RATE_BLOCK_LEAST and _MOST mean periods. */
+uint32_t rate_block(const struct cost *cost, uint32_t clocks);
+
+/* Ticks per mean period of a clock. A period that stays in force for a block, or an epoch, gives its
+ * time to as many ticks as fit: E[1/X] of them on average (`inverse_mean`), which exceeds 1; and each
+ * redraw gives up the interval under way, half a tick. */
+double rate_ticks(enum redraw_kind redraw, uint32_t block, double inverse_mean);
 
 /* Expected cost per sample. */
 double rate_sample_cost(const struct cost *cost, enum redraw_kind redraw, uint32_t block,

@@ -24,7 +24,6 @@
 
 #define RECORD_DEFAULT_BUDGET      0.01
 #define RECORD_DEFAULT_CLOCKS      2
-#define RECORD_DEFAULT_BLOCK       10
 #define RECORD_DEFAULT_STACK_BYTES 8192
 #define RECORD_MAX_STACK_BYTES     65528 /* a record holds 16 bits of size, in eights */
 #define RECORD_MAX_TARGETS         65536
@@ -53,7 +52,7 @@ struct record_options {
 	uint64_t period;           /* -c: 0 when not given; overrides the budget */
 	enum schedule_kind schedule;
 	enum redraw_kind redraw;
-	uint32_t block;  /* mean periods per block */
+	uint32_t block;  /* mean periods per block; 0: by cost */
 	uint32_t clocks; /* randomised ones of each event */
 	bool canary;
 	uint64_t epoch_ns; /* nominal length; 0: automatic */

@@ -177,14 +177,15 @@ static enum status watch_make(struct recorder *recorder, struct watch *watch, st
 	return error_set(error, STATUS_NO_MEMORY, "no memory to wait for events");
 }
 
-/* Sleeps until the next thing is due. An event whose thread has ended polls as hung up at once, for
- * ever: it is not asked again. */
-static void sleep_until_due(struct recorder *recorder, struct watch *watch, uint64_t progress_ns)
+/* Sleeps until the next thing is due; true when a signal has come or the command may have ended. An
+ * event whose thread has ended polls as hung up at once, for ever: it is not asked again. */
+static bool sleep_until_due(struct recorder *recorder, struct watch *watch, uint64_t progress_ns)
 {
 	const uint64_t now = sys_now_ns(recorder->sys);
 	uint64_t due = recorder->wake_ns < recorder->epoch_end_ns ? recorder->wake_ns
 								  : recorder->epoch_end_ns;
 	struct timespec timeout = { 0, 0 };
+	bool happened = false;
 
 	if (recorder->options->duration_ns &&
 	    recorder->start_ns + recorder->options->duration_ns < due)
@@ -196,11 +197,17 @@ static void sleep_until_due(struct recorder *recorder, struct watch *watch, uint
 		timeout.tv_nsec = (long)((due - now) % 1000000000u);
 	}
 	if (recorder->sys->ppoll(recorder->sys->state, watch->fds, watch->n, &timeout, NULL) <= 0)
-		return;
-	for (size_t i = 0; i < watch->n; i++)
-		if (watch->fds[i].revents & (POLLHUP | POLLERR) &&
-		    watch->fds[i].fd != recorder->exit_fd)
+		return recorder->exit_fd < 0;
+	for (size_t i = 0; i < watch->n; i++) {
+		if (!watch->fds[i].revents)
+			continue;
+		if (watch->fds[i].fd == recorder->exit_fd ||
+		    watch->fds[i].fd == recorder->options->signal_fd)
+			happened = true;
+		else if (watch->fds[i].revents & (POLLHUP | POLLERR))
 			watch->fds[i].fd = -1;
+	}
+	return happened || recorder->exit_fd < 0;
 }
 
 static enum status loop(struct recorder *recorder, struct record_result *result,
@@ -213,12 +220,13 @@ static enum status loop(struct recorder *recorder, struct record_result *result,
 	while (status == STATUS_OK && !recorder->reason) {
 		uint64_t now;
 
-		sleep_until_due(recorder, &watch, progress_ns);
-		if (command_ended(recorder, result, WNOHANG)) {
-			recorder->reason = "exit";
-			break;
+		if (sleep_until_due(recorder, &watch, progress_ns)) {
+			if (command_ended(recorder, result, WNOHANG)) {
+				recorder->reason = "exit";
+				break;
+			}
+			signals_read(recorder);
 		}
-		signals_read(recorder);
 		now = sys_now_ns(recorder->sys);
 		status = epoch_wake(recorder, now, error);
 		limits_check(recorder, now);
@@ -310,6 +318,7 @@ static enum status start(struct recorder *recorder, struct record_result *result
 	if (status != STATUS_OK)
 		return status;
 	recorder->start_ns = recorder->manifest.start_ns;
+	weather_start(&recorder->weather, recorder->sys);
 	recorder->target_cpu_ns = target_cpu_now(recorder);
 	recorder->own_cpu_ns = sys_own_cpu_ns(recorder->sys);
 	epoch_start(recorder, sys_now_ns(recorder->sys));

@@ -69,18 +69,33 @@ static void name_stream(struct random *random, const struct draw_name *name)
 	random_init(random, name->epoch_seed, name->clock, name->slot, name->number);
 }
 
-/* One factor, by inversion of the distribution function. */
-static double factor_draw(const struct schedule *schedule, struct random *random)
+/* The quantile function of the factor. */
+static double factor_at(const struct schedule *schedule, double u)
 {
 	const double width = schedule->high - schedule->low;
-	double u;
 
 	if (!(width > 0))
 		return 1;
-	u = random_double(random);
 	if (schedule->kind == SCHEDULE_EXP)
 		return schedule->low - schedule->scale * log1p(u * expm1(-width / schedule->scale));
 	return schedule->low + u * width;
+}
+
+/* By inversion. A constant schedule draws nothing. */
+static double factor_draw(const struct schedule *schedule, struct random *random)
+{
+	return schedule->high > schedule->low ? factor_at(schedule, random_double(random)) : 1;
+}
+
+/* The mean of 1/f over the quantiles of the distribution: exact to 1e-4 for what is drawn here. */
+double schedule_inverse_mean(const struct schedule *schedule)
+{
+	const int n = 20000;
+	double sum = 0;
+
+	for (int i = 0; i < n; i++)
+		sum += 1 / factor_at(schedule, (i + 0.5) / n);
+	return sum / n;
 }
 
 static uint64_t interval_of(double mean, double factor)

@@ -43,6 +43,9 @@ struct schedule schedule_make(enum schedule_kind kind, double least);
 
 bool schedule_is_random(const struct schedule *schedule);
 
+/* E[1/X] of the factor: how many intervals fit into the time of one mean, when each is repeated. */
+double schedule_inverse_mean(const struct schedule *schedule);
+
 /* The interval with this name, >= 1, in the unit of `mean`. */
 uint64_t schedule_draw(const struct schedule *schedule, double mean, const struct draw_name *name);
 

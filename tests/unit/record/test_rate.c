@@ -26,6 +26,28 @@ static void block_redraw_shares_its_cost_among_the_block(void **state)
 	near(rate_sample_cost(&cost, REDRAW_SAMPLE, 10, 2), 21000 + 30000 + 40000);
 }
 
+/* 40 us a wake-up and 2 * 30 us of redraws against a tenth of 2 * 21 us per period: 24 periods. */
+static void blocks_are_long_enough_to_cost_a_tenth(void **state)
+{
+	struct cost cheap = cost;
+
+	(void)state;
+	assert_int_equal(rate_block(&cost, 2), 24);
+	cheap.wake = cheap.redraw_own = cheap.redraw_target = 100;
+	assert_int_equal(rate_block(&cheap, 2), RATE_BLOCK_LEAST);
+	cheap.wake = 1e9;
+	assert_int_equal(rate_block(&cheap, 2), RATE_BLOCK_MOST);
+}
+
+/* A period that is repeated gives E[1/X] ticks per mean, less half a tick for each redraw. */
+static void redraws_take_half_a_tick_each(void **state)
+{
+	(void)state;
+	near(rate_ticks(REDRAW_SAMPLE, 10, 1.1), 1);
+	near(rate_ticks(REDRAW_NONE, 10, 1.1), 1.1);
+	near(rate_ticks(REDRAW_BLOCK, 10, 1.1), 1.05);
+}
+
 static void preferred_rates_are_the_next_lower_ones(void **state)
 {
 	(void)state;
@@ -110,6 +132,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(block_redraw_shares_its_cost_among_the_block),
+		cmocka_unit_test(blocks_are_long_enough_to_cost_a_tenth),
+		cmocka_unit_test(redraws_take_half_a_tick_each),
 		cmocka_unit_test(preferred_rates_are_the_next_lower_ones),
 		cmocka_unit_test(a_budget_buys_as_many_samples_as_it_can_pay),
 		cmocka_unit_test(the_rate_stays_within_its_bounds),

@@ -171,6 +171,17 @@ static void the_draws_of_a_seed_are_fixed_for_ever(void **state)
 	assert_int_equal(schedule_draw(&exponential, MEAN, &name), 403561);
 }
 
+/* Of a uniform factor in [0.5, 1.5]: ln 3; of a constant: 1. */
+static void repeated_intervals_fit_more_often_than_their_mean(void **state)
+{
+	const struct schedule jitter = schedule_make(SCHEDULE_JITTER, 0.01);
+	const struct schedule fixed = schedule_make(SCHEDULE_FIXED, 0.01);
+
+	(void)state;
+	near(schedule_inverse_mean(&jitter), log(3), 1e-4);
+	near(schedule_inverse_mean(&fixed), 1, 1e-12);
+}
+
 static void a_prime_is_the_nearest_one(void **state)
 {
 	(void)state;
@@ -208,6 +219,7 @@ int main(void)
 		cmocka_unit_test(at_the_safety_bound_no_room_is_left_for_chance),
 		cmocka_unit_test(a_draw_depends_on_its_name_alone),
 		cmocka_unit_test(the_draws_of_a_seed_are_fixed_for_ever),
+		cmocka_unit_test(repeated_intervals_fit_more_often_than_their_mean),
 		cmocka_unit_test(a_prime_is_the_nearest_one),
 		cmocka_unit_test(epochs_have_lengths_and_seeds_of_their_own),
 	};
