@@ -3,7 +3,7 @@
  * Epochs and redraws: when the collector wakes, and what it does then.
  *
  * An epoch has a random length around its nominal one, 0.6 to 1.4 times: equal lengths lock, too. The
- * nominal length grows with the recording (a sixteenth of what has passed, between 25 and 200 ms), so
+ * nominal length grows with the recording (a tenth of what has passed, between 25 and 200 ms), so
  * that a short recording has enough epochs; it is stretched while the target hardly runs.
  *
  * Within an epoch the collector wakes at random moments, a block of 0.5 to 1.5 times B mean periods
@@ -19,7 +19,7 @@
 
 #define EPOCH_LEAST_NS   25000000u
 #define EPOCH_MOST_NS    200000000u
-#define EPOCHS_IN_PASSED 16
+#define EPOCHS_IN_PASSED 10
 #define EPOCH_LOW        0.6
 #define EPOCH_SPREAD     0.8
 #define BLOCK_LOW        0.5

@@ -343,7 +343,7 @@ enum status record_run(const struct record_options *options, const struct sys *s
 	recorder->options = options;
 	recorder->sys = sys;
 	recorder->hooks = hooks;
-	recorder->exit_fd = recorder->cgroup.fd = -1;
+	recorder->exit_fd = recorder->cgroup.fd = recorder->cgroup.stat_fd = -1;
 	objects_init(&recorder->objects, sys, -1, 0);
 	perf_maps_init(&recorder->perf_maps, sys, -1);
 	manifest_init(&recorder->manifest);

@@ -107,7 +107,7 @@ static enum status scope_open(struct recorder *recorder, enum clock_scope scope,
 	recorder->scope = scope;
 	for (uint32_t c = 0; inherit && c < recorder->plan.n_clocks; c++)
 		recorder->plan.clocks[c].redraw = REDRAW_NONE;
-	recorder->cgroup.fd = -1;
+	recorder->cgroup.fd = recorder->cgroup.stat_fd = -1;
 	followed_init(&recorder->followed);
 	status = attributes_make(&recorder->attributes, &recorder->plan, recorder->options,
 				 (uint32_t)recorder->n_cpus, inherit, error);

@@ -13,6 +13,7 @@
 
 #define MOUNTS_MAX_BYTES (4u * 1024 * 1024)
 #define PROCS_MAX_BYTES  (4u * 1024 * 1024)
+#define STAT_MAX_BYTES   4095 /* usage_usec is in its first line */
 #define SIBLINGS_MAX     65536
 #define NAME_PREFIX      "assay-"
 
@@ -111,7 +112,7 @@ enum status cgroup_create(struct cgroup *cgroup, const struct sys *sys, struct e
 	enum status status;
 	int result;
 
-	cgroup->fd = -1;
+	cgroup->fd = cgroup->stat_fd = -1;
 	cgroup->path[0] = '\0';
 	status = mount_point(sys, mount, sizeof(mount), error);
 	if (status == STATUS_OK)
@@ -144,6 +145,8 @@ enum status cgroup_create(struct cgroup *cgroup, const struct sys *sys, struct e
 		return status;
 	}
 	cgroup->fd = result;
+	result = sys->openat(sys->state, cgroup->fd, "cpu.stat", O_RDONLY | O_CLOEXEC, 0);
+	cgroup->stat_fd = result < 0 ? -1 : result;
 	return STATUS_OK;
 }
 
@@ -177,17 +180,17 @@ enum status cgroup_add(const struct cgroup *cgroup, const struct sys *sys, pid_t
 uint64_t cgroup_cpu_ns(const struct cgroup *cgroup, const struct sys *sys)
 {
 	static const char key[] = "usage_usec ";
-	uint64_t usage_us = 0;
-	char *text, *at;
+	char text[STAT_MAX_BYTES + 1], *at;
+	ssize_t n;
 
-	if (cgroup->fd < 0 ||
-	    sys_read_file(sys, cgroup->fd, "cpu.stat", 65536, &text, NULL, NULL) != STATUS_OK)
+	if (cgroup->stat_fd < 0)
 		return 0;
+	n = sys->pread(sys->state, cgroup->stat_fd, text, STAT_MAX_BYTES, 0);
+	if (n <= 0)
+		return 0;
+	text[n] = '\0';
 	at = strstr(text, key);
-	if (at)
-		usage_us = strtoull(at + strlen(key), NULL, 10);
-	free(text);
-	return usage_us * 1000;
+	return at ? strtoull(at + strlen(key), NULL, 10) * 1000 : 0;
 }
 
 bool cgroup_is_empty(const struct cgroup *cgroup, const struct sys *sys)
@@ -234,6 +237,8 @@ void cgroup_remove(struct cgroup *cgroup, const struct sys *sys)
 		survivors_move(cgroup, sys);
 		sys->close(sys->state, cgroup->fd);
 	}
+	if (cgroup->stat_fd >= 0)
+		sys->close(sys->state, cgroup->stat_fd);
 	for (int attempt = 0; attempt < 50; attempt++) {
 		const struct timespec pause = { 0, 2000000 };
 
@@ -241,6 +246,6 @@ void cgroup_remove(struct cgroup *cgroup, const struct sys *sys)
 			break;
 		sys->ppoll(sys->state, NULL, 0, &pause, NULL);
 	}
-	cgroup->fd = -1;
+	cgroup->fd = cgroup->stat_fd = -1;
 	cgroup->path[0] = '\0';
 }

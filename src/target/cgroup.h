@@ -19,7 +19,8 @@
 #include "base/sys.h"
 
 struct cgroup {
-	int fd; /* of the directory, for perf_event_open; -1: none */
+	int fd;      /* of the directory, for perf_event_open; -1: none */
+	int stat_fd; /* of its cpu.stat, which is read often; -1: none */
 	char path[PATH_MAX];
 	char parent[PATH_MAX];
 };
