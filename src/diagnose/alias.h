@@ -52,6 +52,7 @@ struct alias {
 	const struct trace *trace;
 	bool randomised;      /* the estimates come from randomised clocks */
 	bool timed;           /* samples have times */
+	bool kernel_too;      /* samples in the kernel take part in the tests of phase */
 	double design_effect; /* of the randomised samples */
 	/* periods of conventional clocks, in ns, the user's own first */
 	double periods_ns[ALIAS_PERIODS_MAX];

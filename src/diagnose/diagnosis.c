@@ -204,6 +204,15 @@ static double own_period_ns(const struct profile *profile)
 	return attr->sample_freq ? floor(1e9 / (double)attr->sample_freq) : 0;
 }
 
+static size_t kernel_samples(const struct trace *trace)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < trace->n; i++)
+		n += trace->samples[i].kernel;
+	return n;
+}
+
 static void alias_prepare(struct diagnosis *diagnosis, const struct profile *profile,
 			  const struct trace *trace)
 {
@@ -216,6 +225,7 @@ static void alias_prepare(struct diagnosis *diagnosis, const struct profile *pro
 	alias->randomised = profile->clocks.randomised;
 	alias->timed = profile->timed && profile->unit_is_ns;
 	alias->design_effect = diagnosis->design_effect;
+	alias->kernel_too = 2 * kernel_samples(trace) > trace->n;
 	alias->own_period_ns = own_period_ns(profile);
 	/* the rate that the user asked for would be another profiler's period */
 	if (manifest && !(manifest->budget > 0) && manifest->rate_hz > 0)

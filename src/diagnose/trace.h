@@ -31,6 +31,7 @@ struct trace_sample {
 	uint32_t thread;   /* of the trace */
 	uint32_t stream;   /* one per id in the file: a clock on one CPU or thread */
 	uint16_t column;   /* clock, as in the matrix */
+	bool kernel;       /* taken in the kernel */
 	uint16_t cpu;      /* UINT16_MAX: unknown */
 };
 

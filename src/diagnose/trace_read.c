@@ -96,6 +96,7 @@ static enum status sample_note(struct pass *pass, const struct perfdata_sample *
 	struct trace_sample item = { .time_ns = sample->time,
 				     .reading = reading,
 				     .column = (uint16_t)column,
+				     .kernel = sample->cpumode == PERF_RECORD_MISC_KERNEL,
 				     .cpu = sample->has_cpu && sample->cpu < UINT16_MAX
 						    ? (uint16_t)sample->cpu
 						    : UINT16_MAX };
