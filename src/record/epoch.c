@@ -25,6 +25,9 @@
 #define BLOCK_LOW        0.5
 #define BLOCK_LEAST      5
 #define STRETCH_MOST     8
+#define STRETCH_STEP     1.5
+#define STRETCH_BELOW    0.5 /* of the ticks that a block is meant to have */
+#define STRETCH_ABOVE    0.9
 #define LATE_NS          50000000u /* beyond this lateness is an incident */
 #define PROCESSES_ASKED  256       /* CPU clocks read per epoch at most */
 #define DRAIN_MOST_NS    250000000u
@@ -87,7 +90,7 @@ static void wake_plan(struct recorder *recorder, uint64_t now_ns)
 	if (periods < BLOCK_LEAST)
 		periods = BLOCK_LEAST;
 	period_ns = 1e9 / clock->hz;
-	ns = periods * period_ns * (double)recorder->wake_stretch;
+	ns = periods * period_ns * recorder->wake_stretch;
 	/* The epoch's end redraws too: no block shorter than the least before it. */
 	if ((double)now_ns + ns + BLOCK_LEAST * period_ns > (double)recorder->epoch_end_ns)
 		recorder->wake_ns = UINT64_MAX;
@@ -119,19 +122,35 @@ void epoch_start(struct recorder *recorder, uint64_t now_ns)
 	recorder->epoch_end_ns = now_ns + (uint64_t)length;
 	recorder->wakes = 0;
 	recorder->late_ns = 0;
-	recorder->samples_at_start = recorder->account.samples;
+	recorder->samples_at_start = recorder->samples_at_wake = recorder->account.samples;
 	wake_plan(recorder, now_ns);
 }
 
-static enum status redraw(struct recorder *recorder, bool all, struct error *error)
+static enum status redraw(struct recorder *recorder, bool all, uint64_t *n, struct error *error)
 {
 	uint64_t redrawn[MANIFEST_MAX_CLOCKS] = { 0 };
 	const enum status status =
 		counters_redraw_sampled(&recorder->counters, all, redrawn, error);
 
-	for (uint32_t c = 0; c < recorder->plan.n_clocks; c++)
+	*n = 0;
+	for (uint32_t c = 0; c < recorder->plan.n_clocks; c++) {
 		recorder->account.current[c].redraws += redrawn[c];
+		*n += redrawn[c];
+	}
 	return status;
+}
+
+/* A block is meant in periods of CPU time, but the collector sleeps by the wall: where clocks had fewer
+ * ticks than a block should have (a target that shares its CPUs, or sleeps), the next one is longer. */
+static void stretch_blocks(struct recorder *recorder, uint64_t samples, uint64_t redrawn)
+{
+	const double meant = (double)redrawn * recorder->plan.block;
+
+	if ((double)samples <= STRETCH_BELOW * meant)
+		recorder->wake_stretch *= STRETCH_STEP;
+	else if ((double)samples > STRETCH_ABOVE * meant)
+		recorder->wake_stretch /= STRETCH_STEP;
+	recorder->wake_stretch = fmax(1, fmin(STRETCH_MOST, recorder->wake_stretch));
 }
 
 /* Shares of cost, by the calibrated prices: what the samples and redraws took from the target, and
@@ -244,6 +263,7 @@ enum status epoch_finish(struct recorder *recorder, bool last, struct error *err
 	struct manifest_epoch epoch = { .clocks = clocks };
 	const uint64_t now = sys_now_ns(recorder->sys);
 	enum status status;
+	uint64_t redrawn;
 	bool changed;
 	double cost;
 
@@ -268,7 +288,7 @@ enum status epoch_finish(struct recorder *recorder, bool last, struct error *err
 	epoch_start(recorder, now);
 	if (recorder->scope == SCOPE_INHERIT)
 		return scope_inherit_reopen(recorder, error);
-	return redraw(recorder, changed, error);
+	return redraw(recorder, changed, &redrawn, error);
 }
 
 /* Many more samples than planned: the next epoch learns the pace. */
@@ -286,7 +306,7 @@ static bool runs_away(const struct recorder *recorder, uint64_t now_ns)
 enum status epoch_wake(struct recorder *recorder, uint64_t now_ns, struct error *error)
 {
 	const bool due = now_ns >= recorder->wake_ns;
-	const uint64_t before = recorder->account.samples;
+	uint64_t redrawn = 0;
 	enum status status;
 
 	if (due && now_ns - recorder->wake_ns > recorder->late_ns)
@@ -298,14 +318,13 @@ enum status epoch_wake(struct recorder *recorder, uint64_t now_ns, struct error 
 	}
 	status = drain_all(recorder, error);
 	if (status == STATUS_OK && (due || recorder->options->redraw == REDRAW_SAMPLE))
-		status = redraw(recorder, false, error);
+		status = redraw(recorder, false, &redrawn, error);
 	if (status != STATUS_OK)
 		return status;
 	if (due) {
-		recorder->wake_stretch =
-			recorder->account.samples != before ? 1 : recorder->wake_stretch * 2;
-		if (recorder->wake_stretch > STRETCH_MOST)
-			recorder->wake_stretch = STRETCH_MOST;
+		stretch_blocks(recorder, recorder->account.samples - recorder->samples_at_wake,
+			       redrawn);
+		recorder->samples_at_wake = recorder->account.samples;
 		wake_plan(recorder, now_ns);
 	}
 	if (runs_away(recorder, now_ns))

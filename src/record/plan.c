@@ -192,6 +192,8 @@ static double rate_at_mean(const struct plan *plan, const struct clock *clock,
 static void rates_apply(struct plan *plan, double rate_hz, const struct event_pace *paces,
 			bool *clamped)
 {
+	double wanted;
+
 	plan->rate_hz = rate_hz;
 	for (uint32_t i = 0; i < plan->n_clocks; i++) {
 		struct clock *clock = &plan->clocks[i];
@@ -201,8 +203,9 @@ static void rates_apply(struct plan *plan, double rate_hz, const struct event_pa
 		clock->hz = rate_hz * clock->share;
 		if (!clock->steered)
 			clock->mean = mean_for(plan, clock, &paces[clock->event]);
+		wanted = clock->mean;
 		clock_settle(clock, clamped);
-		if (!clock->steered && paces[clock->event].per_second > 0)
+		if (!clock->steered && clock->mean > wanted)
 			clock->hz = rate_at_mean(plan, clock, &paces[clock->event]);
 	}
 }

@@ -313,7 +313,8 @@ static enum status start(struct recorder *recorder, struct record_result *result
 	if (status != STATUS_OK)
 		return status;
 	account_init(&recorder->account, recorder->plan.n_clocks);
-	recorder->wake_stretch = recorder->epoch_stretch = 1;
+	recorder->wake_stretch = 1;
+	recorder->epoch_stretch = 1;
 	status = sideband_synthesize(recorder, error);
 	if (status != STATUS_OK)
 		return status;

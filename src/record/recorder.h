@@ -80,12 +80,13 @@ struct recorder {
 	uint64_t epoch, epochs_written;
 	uint64_t start_ns, epoch_start_ns, epoch_end_ns; /* end as planned */
 	uint64_t wakes, wake_ns;                         /* redraws in this epoch; the next one */
-	uint64_t wake_stretch, epoch_stretch;            /* factors, 1 while the target is busy */
+	double wake_stretch;                             /* factors, 1 while the target is busy */
+	uint64_t epoch_stretch;
 	uint64_t late_ns;
 	uint64_t target_cpu_ns, own_cpu_ns;   /* at the start of the epoch */
 	double cost_ns, accounted_cpu_ns;     /* cost, and CPU of the target: whole recording */
 	double window_cost_ns, window_cpu_ns; /* the same since the rate was last reviewed */
-	uint64_t samples_at_start;
+	uint64_t samples_at_start, samples_at_wake;
 
 	uint64_t exec_ns;   /* when the launched command's first exec took place; 0: not yet */
 	const char *reason; /* to end: NULL while it goes on */
