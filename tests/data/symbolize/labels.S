@@ -26,9 +26,20 @@ unsized_in_fde:
 	.globl unsized_bare
 	.type unsized_bare, %function
 unsized_bare:
+#ifdef __aarch64__
+	/* data in the middle: the assembler marks it with $d and the code after it with $x */
+	.rept 3
+	nop
+	.endr
+	.word 0
+	.rept 4
+	nop
+	.endr
+#else
 	.rept 8
 	nop
 	.endr
+#endif
 
 /* 16 units; an inner function from 4 to 8, a local label at 10 */
 	.globl outer

@@ -61,37 +61,48 @@ static void names_that_are_not_mangled_are_left_alone(void **state)
 	becomes("_ZN", NULL);
 }
 
-/* Each P_ pair refers back to the one before: 60 of them stand for 2^60 characters. */
+/* f(A<int, int>, A<S0, S0>, A<S1, S1>, ...): each argument is two of the one before it. */
+static char *doubling_symbol(unsigned int n)
+{
+	static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+	char *symbol = malloc(32 + 16 * (size_t)n);
+	int used = sprintf(symbol, "_Z1f1AIiiE");
+
+	for (unsigned int i = 0; i < n; i++)
+		used += sprintf(symbol + used, "S_IS%c_S%c_E", digits[i], digits[i]);
+	return symbol;
+}
+
 static void a_name_that_stands_for_gigabytes_is_given_up(void **state)
+{
+	char *symbol = doubling_symbol(5), *name;
+	size_t length;
+
+	(void)state;
+	name = demangle(symbol);
+	assert_non_null(name);
+	length = strlen(name);
+	assert_non_null(strstr(name, "A<A<int, int>, A<int, int> >"));
+	/* arguments of 11, then twice the one before and 6: 28, 62, 130, 266, 538; "f(", ")", five ", " */
+	assert_int_equal(length, 11 + 28 + 62 + 130 + 266 + 538 + 3 + 5 * 2);
+	free(name);
+	free(symbol);
+	symbol = doubling_symbol(30);
+	assert_null(demangle(symbol));
+	free(symbol);
+}
+
+static void a_name_nested_deeper_than_any_stack_does_no_harm(void **state)
 {
 	const size_t size = DEMANGLE_MAX_INPUT;
 	char *symbol = calloc(1, size);
 
 	(void)state;
-	strcpy(symbol, "_Z1fI");
-	strcat(symbol, "4pairIiiE");
-	for (int i = 0; i < 60; i++) {
-		char reference[32];
-
-		if (i == 0)
-			strcpy(reference, "4PairIS0_S0_E");
-		else if (i < 36)
-			snprintf(reference, sizeof(reference), "S_IS%c_S%c_E",
-				 "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"[i],
-				 "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"[i]);
-		else
-			break;
-		strcat(symbol, reference);
+	for (const char *nested = "PFIJ"; *nested; nested++) {
+		memset(symbol, *nested, size - 1);
+		memcpy(symbol, "_Z1f", 4);
+		free(demangle(symbol));
 	}
-	strcat(symbol, "Evv");
-	free(demangle(symbol));
-	/* nested function types, deeper than any stack */
-	memset(symbol, 'P', size - 1);
-	memcpy(symbol, "_Z1f", 4);
-	symbol[size - 1] = '\0';
-	free(demangle(symbol));
-	memset(symbol + 4, 'F', size - 5);
-	free(demangle(symbol));
 	free(symbol);
 }
 
@@ -124,6 +135,7 @@ int main(void)
 		cmocka_unit_test(a_symbol_version_is_dropped_and_a_stub_keeps_its_mark),
 		cmocka_unit_test(names_that_are_not_mangled_are_left_alone),
 		cmocka_unit_test(a_name_that_stands_for_gigabytes_is_given_up),
+		cmocka_unit_test(a_name_nested_deeper_than_any_stack_does_no_harm),
 		cmocka_unit_test(what_a_name_may_take_is_bounded),
 	};
 

@@ -234,6 +234,40 @@ static void a_callback_out_of_the_c_library_is_unwound_to_the_start(void **state
 	frames_agree(addresses, n);
 }
 
+static jmp_buf out_of_never;
+
+__attribute__((noinline, noreturn)) static void never_returns(void)
+{
+	take_here();
+	longjmp(out_of_never, 1);
+}
+
+/* Nothing follows the call here: its return address is the first byte of whatever comes next, whose frame
+ * is another one. */
+__attribute__((noinline)) static void ends_with_a_call(int n)
+{
+	char *bytes = __builtin_alloca((size_t)n);
+
+	memset(bytes, n, (size_t)n);
+	sink += bytes[n / 2];
+	never_returns();
+}
+
+static void a_call_at_the_very_end_of_a_function_is_unwound_by_its_own_frame(void **state)
+{
+	uint64_t addresses[MAX_FRAMES];
+	struct space space = { 0 };
+	enum unwind_end end;
+	size_t n;
+
+	(void)state;
+	if (!setjmp(out_of_never))
+		ends_with_a_call(100);
+	n = snapshot_unwind(&space, snapshot.stack_size, addresses, MAX_FRAMES, &end);
+	assert_int_equal(end, UNWIND_COMPLETE);
+	frames_agree(addresses, n);
+}
+
 static void *thread_main(void *argument)
 {
 	recurse(5);
@@ -418,25 +452,32 @@ static void authentication_codes_are_taken_off_return_addresses(void **state)
 	assert_int_equal(addresses[2], 0x10200);
 }
 
-/* One stack frame per function of the AArch64 program, put together from its unwind rows: at the first
- * address of each where the return address is saved and the CFA is sp plus an offset. */
+/* One stack frame per function of the AArch64 program, put together from its unwind rows: at an address
+ * where the return address is saved and the CFA is sp plus an offset, with another row behind it, so that
+ * it matters whether a return address is taken for itself or for the call before it. */
 struct arranged {
 	uint64_t pcs[64], depths[64];
 	size_t n;
 };
 
+static bool is_frame(const struct cfi_row *row)
+{
+	return row->rules[30].kind == CFI_AT_CFA && row->cfa.kind == CFI_CFA_PLUS &&
+	       row->cfa_register == 31 && row->cfa.offset > 0;
+}
+
 static void frames_arrange(const struct elf_file *file, const struct fde_table *fdes,
 			   struct arranged *arranged)
 {
 	for (size_t i = 0; i < fdes->n && arranged->n < 60; i++)
-		for (uint64_t at = fdes->ranges[i].start; at < fdes->ranges[i].end; at += 4) {
-			struct cfi_row row;
+		for (uint64_t at = fdes->ranges[i].start; at + 4 < fdes->ranges[i].end; at += 4) {
+			struct cfi_row row, behind;
 
 			if (!cfi_row_at(&row, file, fdes, &fdes->ranges[i], at) ||
-			    row.rules[30].kind != CFI_AT_CFA || row.cfa.kind != CFI_CFA_PLUS ||
-			    row.cfa_register != 31 || row.cfa.offset <= 0)
+			    !cfi_row_at(&behind, file, fdes, &fdes->ranges[i], at + 4) ||
+			    !is_frame(&row) || is_frame(&behind))
 				continue;
-			arranged->pcs[arranged->n] = at + 1;
+			arranged->pcs[arranged->n] = at + 4;
 			arranged->depths[arranged->n++] = (uint64_t)row.cfa.offset;
 			break;
 		}
@@ -486,14 +527,14 @@ static void an_aarch64_stack_is_unwound_on_any_host(void **state)
 					      ? (bias + arranged.pcs[i + 1]) | UINT64_C(0x2b) << 48
 					      : 0;
 		struct cfi_row row;
-		uint64_t vaddr = arranged.pcs[i] - 1;
+		const uint64_t vaddr = arranged.pcs[i] - 4;
 
 		assert_true(cfi_row_at(&row, &file, &fdes, fde_table_at(&fdes, vaddr), vaddr));
 		at += arranged.depths[i];
 		memcpy(stack + (at - sp) + row.rules[30].offset, &next, 8);
 	}
 	regs[0] = sp;
-	regs[1] = bias + arranged.pcs[0] - 1;
+	regs[1] = bias + arranged.pcs[0] - 4;
 	space.state = fixture_module(&fixture, "frames-aarch64-pac");
 	n = unwind(NULL, &sample, &space, addresses, MAX_FRAMES, &end);
 	assert_int_equal(end, UNWIND_COMPLETE);
@@ -503,6 +544,68 @@ static void an_aarch64_stack_is_unwound_on_any_host(void **state)
 	fde_table_release(&fdes);
 	elf_file_release(&file);
 	fixture_release(&fixture);
+}
+
+/* A handler without frame information returns, by its frame record, into the trampoline; above that lies
+ * what the kernel saved of the interrupted thread. */
+static void trampoline_check(const char *name, uint16_t machine, uint64_t saved_sp,
+			     uint64_t saved_pc)
+{
+	static uint8_t stack[4096];
+	const uint64_t bias = 0x5500000000, sp = 0x7fff0000;
+	const bool x86 = machine == EM_X86_64;
+	const uint64_t regs[] = { sp, sp, bias + 0x100000 };
+	const struct unwind_sample sample = {
+		.machine = machine,
+		.regs_mask = x86 ? 1u << 6 | 1u << 7 | 1u << 8
+				 : UINT64_C(1) << 29 | UINT64_C(1) << 31 | UINT64_C(1) << 32,
+		.regs = regs,
+		.stack = stack,
+		.stack_size = sizeof(stack),
+	};
+	struct unwind_space space = { NULL, one_module_find };
+	uint64_t addresses[MAX_FRAMES], record[2], interrupted[2] = { sp + 0x800, bias + 0x200000 };
+	const struct function *function;
+	struct fixture fixture;
+	enum unwind_end end;
+
+	fixture_init(&fixture);
+	fixture_build(&fixture, name);
+	space.state = fixture_module(&fixture, name);
+	function = fixture_function(space.state, "trampoline");
+	assert_non_null(function);
+	memset(stack, 0, sizeof(stack));
+	record[0] = 0;
+	record[1] = bias + function->start.value;
+	memcpy(stack, record, sizeof(record));
+	/* sp in the trampoline is 16 further, above the frame record */
+	memcpy(stack + 16 + saved_sp, &interrupted[0], 8);
+	memcpy(stack + 16 + saved_pc, &interrupted[1], 8);
+	assert_int_equal(unwind(NULL, &sample, &space, addresses, MAX_FRAMES, &end), 3);
+	assert_int_equal(addresses[1], bias + function->start.value);
+	/* the interrupted pc is no return address, so one is added */
+	assert_int_equal(addresses[2], bias + 0x200000 + 1);
+	/* its frame pointer, which was saved as 0, ends the walk */
+	assert_int_equal(end, UNWIND_COMPLETE);
+	fixture_release(&fixture);
+}
+
+static void a_trampoline_without_frame_information_is_crossed(void **state)
+{
+	(void)state;
+#ifdef __x86_64__
+	/* struct ucontext: registers from 40 on, rsp the 16th and rip the 17th of them */
+	trampoline_check("trampoline", EM_X86_64, 40 + 15 * 8, 40 + 16 * 8);
+#else
+	SKIP("x86-64 only");
+#endif
+}
+
+static void an_aarch64_trampoline_is_crossed_on_any_host(void **state)
+{
+	(void)state;
+	/* struct rt_sigframe: sp at 304 + 8 + 31 * 8, then pc */
+	trampoline_check("trampoline-aarch64", EM_AARCH64, 304 + 8 + 31 * 8, 304 + 8 + 32 * 8);
 }
 
 static void an_unknown_machine_or_a_sample_without_registers_gives_nothing(void **state)
@@ -524,6 +627,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_callback_out_of_the_c_library_is_unwound_to_the_start),
+		cmocka_unit_test(a_call_at_the_very_end_of_a_function_is_unwound_by_its_own_frame),
 		cmocka_unit_test(a_thread_is_unwound_to_its_start),
 		cmocka_unit_test(unwinding_crosses_a_signal_handler),
 		cmocka_unit_test(a_stack_that_was_copied_in_part_is_told_from_a_whole_one),
@@ -533,6 +637,8 @@ int main(void)
 		cmocka_unit_test(a_frame_pointer_that_leads_nowhere_is_not_believed),
 		cmocka_unit_test(authentication_codes_are_taken_off_return_addresses),
 		cmocka_unit_test(an_aarch64_stack_is_unwound_on_any_host),
+		cmocka_unit_test(a_trampoline_without_frame_information_is_crossed),
+		cmocka_unit_test(an_aarch64_trampoline_is_crossed_on_any_host),
 		cmocka_unit_test(an_unknown_machine_or_a_sample_without_registers_gives_nothing),
 	};
 
