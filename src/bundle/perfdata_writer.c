@@ -255,21 +255,18 @@ uint64_t perfdata_writer_data_bytes(const struct perfdata_writer *writer)
 
 enum status perfdata_writer_commit(struct perfdata_writer *writer, struct error *error)
 {
-	const uint64_t before = writer->committed;
 	enum status status = writer_usable(writer, error);
 	int result;
 
 	if (status == STATUS_OK)
 		status = buffer_flush(writer, error);
-	if (status != STATUS_OK || writer->written == before)
+	if (status != STATUS_OK || writer->written == writer->committed)
 		return status;
-	writer->committed = writer->written;
-	result = write_at(writer, &writer->committed, sizeof(writer->committed),
+	result = write_at(writer, &writer->written, sizeof(writer->written),
 			  offsetof(struct file_header, data_size));
-	if (result < 0) {
-		writer->committed = before;
+	if (result < 0)
 		return writer_failed(writer, -result, "update the header of", error);
-	}
+	writer->committed = writer->written;
 	return STATUS_OK;
 }
 

@@ -105,6 +105,24 @@ static unsigned int samples_at(const struct written *place)
 	return n;
 }
 
+static uint64_t data_end_at(const struct written *place)
+{
+	struct perfdata_reader *reader = reader_at(place);
+	const struct perfdata_header *header = perfdata_reader_header(reader);
+	const uint64_t end = header->data_offset + header->data_size;
+
+	perfdata_reader_close(reader);
+	return end;
+}
+
+static uint64_t size_at(const struct written *place)
+{
+	struct stat stat;
+
+	assert_int_equal(fstatat(place->dir_fd, "perf.data", &stat, 0), 0);
+	return (uint64_t)stat.st_size;
+}
+
 static void what_was_written_is_read_back(void **state)
 {
 	static const uint8_t build_id[20] = { 0xde, 0xad, 0xbe, 0xef };
@@ -304,6 +322,8 @@ static void a_disk_that_fills_up_at_any_write_leaves_the_last_commit(void **stat
 				; /* torn in the header's word itself, all of whose data is there */
 			else
 				assert_int_equal(samples_at(&place), stage == 2 ? 7000 : 14000);
+			if (stage == 3 && status != STATUS_OK)
+				assert_int_equal(size_at(&place), data_end_at(&place));
 			place_remove(&place);
 			if (!fault.fired)
 				break;
