@@ -33,12 +33,15 @@ double effect_moderate(double own, double pooled, double f)
 	return (EFFECT_PRIOR_DF * pooled + f * own) / (EFFECT_PRIOR_DF + f);
 }
 
-double effect_limit(double df)
+void effect_limits_init(struct effect_limits *limits)
 {
-	return fmax(1, df / quantile_chi2(0.3, df));
+	for (int df = 0; df <= EFFECT_LIMITS; df++)
+		limits->by_df[df] = df < EFFECT_LIMIT_DF ? INFINITY : df / quantile_chi2(0.3, df);
 }
 
-double effect_limited(double moderated, double own, double limit)
+double effect_limited(double moderated, double own, double df, const struct effect_limits *limits)
 {
+	const double limit = limits->by_df[(int)fmin(fmax(df, 0), EFFECT_LIMITS)];
+
 	return moderated > own ? fmin(moderated, own * limit) : moderated;
 }

@@ -37,9 +37,18 @@ double effect_moderate(double own, double pooled, double f);
  * long pieces is measured much better than the pool: clocks stratify time. Pulled towards the pool all
  * the way its interval would be 1.3 times as wide as need be. So the moderated effect is held below
  * own * limit, limit = df / chi2_quantile(0.3, df): as large as the own one would be taken for if it had
- * come out at its 30 % point. With no real difference this binds in 3 % of functions (df = 20).
+ * come out at its 30 % point. With no real difference this binds in 3 % of functions (df = 20). `df` is
+ * what the function's own variance is worth, and is taken as at most EFFECT_LIMITS; worth fewer than
+ * EFFECT_LIMIT_DF, it is not trusted against the pool.
  */
-double effect_limit(double df);
-double effect_limited(double moderated, double own, double limit);
+#define EFFECT_LIMITS   64
+#define EFFECT_LIMIT_DF 10
+
+struct effect_limits {
+	double by_df[EFFECT_LIMITS + 1];
+};
+
+void effect_limits_init(struct effect_limits *limits);
+double effect_limited(double moderated, double own, double df, const struct effect_limits *limits);
 
 #endif

@@ -81,6 +81,7 @@ struct estimate_shares {
 	const char *too_few;           /* why no interval is given at all, NULL when they are */
 	double design_effect_workload; /* pooled over epochs, section 3 */
 	double correlation;            /* pooled lag-1 correlation of epochs, section 3 */
+	double correlation_error;      /* its standard error if epochs were independent */
 	bool workload_unsupported; /* serial, and too few independent stretches: no workload claim */
 	size_t n_epochs, n_clocks; /* those that have samples */
 	bool one_clock; /* measurement error is bounded by the change between epochs, not measured */

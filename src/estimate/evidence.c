@@ -195,22 +195,40 @@ double evidence_deviations(const struct evidence *evidence, size_t s, double *co
 	return share;
 }
 
+static double df_of_squares(double sum, double sum_of_squares, double n)
+{
+	if (!(sum_of_squares > 0))
+		return 1;
+	return fmin(n, fmax(1, 3 * sum * sum / sum_of_squares));
+}
+
 struct moments evidence_moments(const struct evidence *evidence, size_t s)
 {
 	const struct estimate_table *table = evidence->table;
 	const double n_epochs = (double)evidence->n_epochs;
 	struct moments moments = { 0 };
+	double fourth = 0;
 
 	for (size_t i = table->first[s]; i < table->first[s + 1]; i++)
 		moments.samples += table->counts[i].count;
 	moments.share = evidence_deviations(evidence, s, evidence->contrasts, evidence->epochs);
-	for (size_t i = 0; i < evidence->n_contrasts; i++)
-		moments.v_recording += evidence->contrasts[i] * evidence->contrasts[i];
+	for (size_t i = 0; i < evidence->n_contrasts; i++) {
+		const double q = evidence->contrasts[i] * evidence->contrasts[i];
+
+		moments.v_recording += q;
+		fourth += q * q;
+	}
+	moments.df_recording = df_of_squares(moments.v_recording, fourth, evidence->contrast_df);
+	fourth = 0;
 	for (size_t e = 0; e < evidence->n_epochs; e++) {
-		moments.squares += evidence->epochs[e] * evidence->epochs[e];
+		const double q = evidence->epochs[e] * evidence->epochs[e];
+
+		moments.squares += q;
+		fourth += q * q;
 		if (e)
 			moments.lagged += evidence->epochs[e] * evidence->epochs[e - 1];
 	}
+	moments.df_epochs = df_of_squares(moments.squares, fourth, n_epochs - 1);
 	if (n_epochs > 1)
 		moments.v_epochs = n_epochs / (n_epochs - 1) * moments.squares;
 	return moments;

@@ -49,6 +49,10 @@ struct moments {
 	double v_epochs;    /* V_ep = E/(E-1) sum u^2 */
 	double squares;     /* sum u^2 */
 	double lagged;      /* sum over e >= 1 of u[e] u[e-1] */
+	/* Degrees of freedom that V_rec and V_ep are worth, by the spread of the squares q they sum:
+	 * 3 (sum q)^2 / sum q^2, which is about their number for normal q and fewer when a few of them
+	 * make up the sum; at most their number. */
+	double df_recording, df_epochs;
 };
 
 /* Checks the table (STATUS_CORRUPT names the row that contradicts itself) and lays it out. */

@@ -46,7 +46,7 @@ static void pairs_judge(struct estimate_flip *flip, size_t n_tests, double alpha
 			if (!flip->pairs[i].flipped &&
 			    (!best || flip->pairs[i].p_value < best->p_value))
 				best = &flip->pairs[i];
-		if (best->p_value > alpha / (double)(n_tests - accepted))
+		if (!best || best->p_value > alpha / (double)(n_tests - accepted))
 			return;
 		best->flipped = true;
 	}

@@ -22,6 +22,7 @@ struct family family_of(enum estimate_family kind, const struct evidence *eviden
 		.pooled =
 			fmax(1, recording ? shares->design_effect : shares->design_effect_workload),
 		.rho = shares->correlation,
+		.rho_error = shares->correlation_error,
 		.length = recording ? evidence->n_contrasts : evidence->n_epochs,
 		.df_common = evidence->contrast_df + EFFECT_PRIOR_DF,
 	};
@@ -101,7 +102,8 @@ static double effect_recording(const struct family *family, const struct member 
 }
 
 /* Serial correlation widens twice: the variance by g = (1 + r)/(1 - r), and the degrees of freedom
- * shrink by it. */
+ * shrink by it. The pooled correlation counts from 1.5 standard errors on; its mean without any is -1/E,
+ * so with thirty functions chance reaches that in one recording of a hundred. */
 static double effect_workload(const struct family *family, const struct member *i,
 			      const struct member *j, double f, double *df)
 {
@@ -112,7 +114,7 @@ static double effect_workload(const struct family *family, const struct member *
 
 	if (r < 1 / sqrt(n_epochs))
 		r = 0;
-	if (family->rho > 0.67 / sqrt(n_epochs))
+	if (family->rho > fmin(0.67 / sqrt(n_epochs), 1.5 * family->rho_error))
 		r = fmax(r, family->rho);
 	r = fmin(r, CORRELATION_MAX);
 	*df = n_epochs + 3;

@@ -31,7 +31,7 @@ struct pair {
 struct family {
 	enum estimate_family kind;
 	const struct evidence *evidence;
-	double n, pooled, rho;
+	double n, pooled, rho, rho_error;
 	size_t length;    /* of the vectors that are compared */
 	double df_common; /* recording: E(K-1) + 8 */
 };

@@ -33,10 +33,10 @@ struct share_context {
 	struct cosines cosines;
 	struct small_count small;
 	struct variance_quantiles f;
-	double limit_recording, limit_workload; /* of moderation, see effect_limited */
-	struct moments *moments;                /* n_functions */
-	double confidence, n;                   /* n: plain samples N */
-	double pooled, pooled_workload, rho;
+	struct effect_limits limits;
+	struct moments *moments; /* n_functions */
+	double confidence, n;    /* n: plain samples N */
+	double pooled, pooled_workload, rho, rho_error;
 	double t_recording, t_rare, t_workload, t_serial; /* quantiles */
 };
 
@@ -104,7 +104,7 @@ static void context_pool(struct share_context *context)
 {
 	const struct evidence *evidence = &context->evidence;
 	struct effect_pool recording = { 0 }, workload = { 0 };
-	double lagged = 0, squares = 0;
+	double lagged = 0, squares = 0, fourth = 0;
 
 	for (size_t s = 0; s < evidence->table->n_functions; s++) {
 		const struct moments moments = evidence_moments(evidence, s);
@@ -115,6 +115,7 @@ static void context_pool(struct share_context *context)
 		if (moments.samples >= evidence->n_epochs && moments.share > 0) {
 			lagged += moments.lagged / moments.share;
 			squares += moments.squares / moments.share;
+			fourth += moments.squares / moments.share * moments.squares / moments.share;
 		}
 	}
 	context->pooled = effect_pool_value(&recording);
@@ -122,6 +123,8 @@ static void context_pool(struct share_context *context)
 	if (evidence->n_clocks == 1)
 		context->pooled = fmax(1, context->pooled);
 	context->rho = squares > 0 ? lagged / squares : 0;
+	/* 1/sqrt(E) for one function, and (sum)^2/sum of squares is the number of functions at work */
+	context->rho_error = squares > 0 ? sqrt(fourth / (double)evidence->n_epochs) / squares : 1;
 }
 
 static void context_quantiles(struct share_context *context)
@@ -139,8 +142,7 @@ static void context_quantiles(struct share_context *context)
 	context->t_workload = quantile_t(p, n_epochs - 1);
 	context->t_serial = quantile_t(p, (double)context->cosines.q);
 	context->f = variance_quantiles(n_epochs, df, context->confidence);
-	context->limit_recording = effect_limit(df);
-	context->limit_workload = effect_limit(n_epochs - 1);
+	effect_limits_init(&context->limits);
 	small_count_init(&context->small, 1 - p);
 }
 
@@ -183,7 +185,7 @@ static void row_recording(struct estimate_row *row, const struct share_context *
 	}
 	effect = effect_moderate(own, context->pooled, f);
 	if (few >= EFFECT_FEW)
-		effect = effect_limited(effect, own, context->limit_recording);
+		effect = effect_limited(effect, own, moments->df_recording, &context->limits);
 	if (few < EFFECT_FEW || evidence->n_clocks == 1)
 		effect = fmax(1, effect);
 	effect = fmax(effect, EFFECT_MIN);
@@ -204,7 +206,7 @@ static void row_workload(struct estimate_row *row, const struct share_context *c
 	double t = context->t_workload;
 
 	if (few >= EFFECT_FEW)
-		effect = effect_limited(effect, own, context->limit_workload);
+		effect = effect_limited(effect, own, moments->df_epochs, &context->limits);
 	effect = fmax(own, effect);
 	if (few < EFFECT_FEW)
 		effect = fmax(1, effect);
@@ -322,6 +324,7 @@ static void shares_fill(struct estimate_shares *shares, struct share_context *co
 	shares->design_effect = context->pooled;
 	shares->design_effect_workload = context->pooled_workload;
 	shares->correlation = context->rho;
+	shares->correlation_error = context->rho_error;
 	if (!shares->too_few) {
 		const struct serial serial =
 			serial_detect(context->rho, context->rho, context->evidence.n_epochs);

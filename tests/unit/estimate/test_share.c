@@ -48,6 +48,24 @@ static double plain_v(const uint32_t *x, const double *n, size_t E, double P, do
 	return v;
 }
 
+/* df/chi2(0.3, df), df = 3 (sum q)^2/sum q^2 rounded down, q the squares that V sums. */
+static double plain_limit(const uint32_t *x, const double *n, size_t E, double P, double X,
+			  int epochs)
+{
+	double sum = 0, squares = 0, df;
+
+	for (size_t e = 0; e < E; e++) {
+		const double a = (x[2 * e] - P * n[2 * e]) / X;
+		const double b = (x[2 * e + 1] - P * n[2 * e + 1]) / X;
+		const double q = epochs ? (a + b) * (a + b) : (a - b) * (a - b);
+
+		sum += q;
+		squares += q * q;
+	}
+	df = floor(fmin(3 * sum * sum / squares, epochs ? (double)E - 1 : (double)E));
+	return df < 10 ? INFINITY : df / quantile_chi2(0.3, df);
+}
+
 static void plain_wilson(double P, double n, double t, double c, double *lo, double *hi)
 {
 	const double a = t * t / n, half = t * sqrt(P * (1 - P) / n + a / (4 * n));
@@ -91,7 +109,7 @@ static void plain_estimate(struct plain *plain, const uint32_t *counts, size_t S
 			f = c < 20 ? 0 : fmin(c, (double)E);
 			d = (8 * observed[0] / binomial + f * own) / (8 + f);
 			if (c >= 20 && d > own)
-				d = fmin(d, own * (double)E / quantile_chi2(0.3, (double)E));
+				d = fmin(d, own * plain_limit(x, n, E, P, X, 0));
 			d = fmax(c < 20 ? fmax(1, d) : d, 0.02);
 			plain[s].d = d;
 			plain_wilson(P, X / d,
