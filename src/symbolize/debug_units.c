@@ -129,6 +129,16 @@ static bool ranges_from_functions(struct debug_info *info, struct debug_unit *un
 	return true;
 }
 
+/* Units of types and abstract functions alone (link-time optimisation makes one per source file) have
+ * an empty line table. */
+static bool has_lines(struct debug_unit *unit)
+{
+	Dwarf_Lines *lines;
+	size_t n;
+
+	return !dwarf_getsrclines(&unit->die, &lines, &n) && n > 0;
+}
+
 static bool unit_add(struct debug_info *info, const Dwarf_Die *die, const Dwarf_Die *inner)
 {
 	const uint32_t index = (uint32_t)info->n_units;
@@ -140,9 +150,9 @@ static bool unit_add(struct debug_info *info, const Dwarf_Die *die, const Dwarf_
 	unit = &info->units[info->n_units++];
 	*unit = (struct debug_unit){ .die = *die, .inner = *inner };
 	n = debug_ranges_add(info, &unit->die, &info->unit_map, 0, index);
-	if (n == 0)
+	if (n == 0 && has_lines(unit))
 		return ranges_from_functions(info, unit, index);
-	return n > 0;
+	return n >= 0;
 }
 
 bool debug_units_read(struct debug_info *info)

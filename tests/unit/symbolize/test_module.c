@@ -261,6 +261,12 @@ static void hand_written_code_gets_names_only_where_it_has_them(void **state)
 #endif
 }
 
+static void hand_written_32_bit_code_is_read(void **state)
+{
+	(void)state;
+	labels_check("labels-i386", 1);
+}
+
 static void hand_written_aarch64_code_is_read_on_any_host(void **state)
 {
 	(void)state;
@@ -438,6 +444,7 @@ int main(void)
 		cmocka_unit_test(stubs_of_the_plt_are_named_as_objdump_names_them),
 		cmocka_unit_test(stubs_of_an_aarch64_plt_are_named),
 		cmocka_unit_test(hand_written_code_gets_names_only_where_it_has_them),
+		cmocka_unit_test(hand_written_32_bit_code_is_read),
 		cmocka_unit_test(hand_written_aarch64_code_is_read_on_any_host),
 		cmocka_unit_test(a_cold_piece_points_at_its_function),
 		cmocka_unit_test(addresses_that_differ_from_file_offsets_are_translated),
