@@ -10,7 +10,6 @@ static const struct finding_code codes[] = {
 	{ CODE_ALIAS_POSSIBLE, FINDING_WARNING, "a fixed clock may be in step with the program" },
 	{ CODE_ALIAS_UNCHECKED, FINDING_WARNING,
 	  "no clock was randomised, so a lock would not show" },
-	{ CODE_ALIAS_PERIOD, FINDING_INFO, "the program repeats itself with this period" },
 	{ CODE_NO_SAMPLES, FINDING_WARNING, "there is nothing to judge" },
 	{ CODE_LOSS, FINDING_BIAS, "samples were taken and lost" },
 	{ CODE_THROTTLE, FINDING_BIAS, "the kernel stopped sampling for some of the time" },

@@ -16,7 +16,6 @@
 #define CODE_ALIAS_LOCKED    "alias-locked"
 #define CODE_ALIAS_POSSIBLE  "alias-possible"
 #define CODE_ALIAS_UNCHECKED "alias-unchecked"
-#define CODE_ALIAS_PERIOD    "alias-period"
 /* Time and samples that are missing. */
 #define CODE_NO_SAMPLES "no-samples"
 #define CODE_LOSS       "loss"
