@@ -19,7 +19,7 @@ static inline void contract_machine(struct manifest_machine *machine)
 	machine->hostname = copy_of("host");
 	machine->kernel = copy_of("6.1.0");
 	machine->arch = copy_of("x86_64");
-	machine->cpu_model = copy_of("CPU \"quoted\" \\ back\tslash");
+	machine->cpu_model = copy_of("CPU \"odd} \\ back\tslash [");
 	machine->clocksource = copy_of("tsc");
 	machine->temperature_millidegree = -4000;
 	machine->cpus_online = 2;
@@ -28,6 +28,11 @@ static inline void contract_machine(struct manifest_machine *machine)
 	machine->memory_kib = 16000000;
 	machine->perf_event_paranoid = -1;
 	machine->max_sample_rate = 100000;
+	machine->cpu_time_max_percent = 25;
+	machine->mlock_kb = 516;
+	machine->max_stack = 127;
+	machine->governor = copy_of("powersave");
+	machine->hypervisor = copy_of("kvm");
 	machine->boot_id = copy_of("c0ffee");
 }
 
@@ -75,6 +80,8 @@ static inline void contract_fill(struct manifest *m)
 	m->schedule = SCHEDULE_MIXED;
 	m->redraw = REDRAW_BLOCK;
 	m->scope = SCOPE_CGROUP;
+	m->scope_why = copy_of("it is the best");
+	m->kernel = true;
 	m->budget = 0.01;
 	m->sample_cost_ns = 19600.123456789012;
 	m->redraw_cost_ns = 5e-324; /* the smallest denormal */

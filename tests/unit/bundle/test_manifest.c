@@ -164,6 +164,48 @@ static void the_document_is_whole_after_every_step_and_reads_back(void **state)
 	place_remove(&place);
 }
 
+/* Round trips cannot tell a number from its bits: this is what other programs see. */
+static void an_epoch_is_written_with_the_names_and_kinds_of_its_members(void **state)
+{
+	/* members may be added between them */
+	static const char *const pieces[] = {
+		"{\"index\":1,\"seed\":\"11400714819323198485\",\"start_ns\":1200,\"end_ns\":1400,"
+		"\"data_bytes\":8192,\"target_cpu_ns\":190,\"collector_cpu_ns\":2,\"budget\":0.01,"
+		"\"achieved\":0.0099000000000000008,\"late_ns\":1,",
+		"\"clocks\":[{\"mean_period\":1000000.1428571428,\"samples\":201,\"lost\":1,"
+		"\"redraws\":40,\"throttled_ns\":500,\"intervals\":100,"
+		"\"realised_mean\":333333.33333333331,\"realised_sd\":0.10000000000000001,"
+		"\"realised_min\":-0.0,\"realised_max\":1.0000000000000001e300,"
+		"\"intended_mean\":0.66666666666666663,\"intended_sd\":1e-300",
+		"\"incidents\":[{\"code\":\"loss\",\"start_ns\":1,\"end_ns\":2,\"amount\":"
+		"0.10000000000000001,\"unit\":\"samples\"}]",
+		"\"schedule\": \"mixed\"",
+		"\"budget\": 0.01,\n",
+		"\"max_stack\":127",
+	};
+	struct manifest_writer *writer;
+	struct manifest m;
+	struct place place;
+	struct error error;
+	char *text;
+
+	(void)state;
+	place_make(&place);
+	contract_fill(&m);
+	assert_int_equal(manifest_writer_create(&writer, sys_real(), place.dir_fd, "manifest.json",
+						&m, &error),
+			 STATUS_OK);
+	assert_int_equal(write_epoch(writer, &m, 1, &error), STATUS_OK);
+	manifest_writer_close(writer);
+	text = text_at(&place, NULL);
+	for (size_t i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++)
+		if (!strstr(text, pieces[i]))
+			fail_msg("no '%s' in %s", pieces[i], text);
+	free(text);
+	manifest_release(&m);
+	place_remove(&place);
+}
+
 static char *whole_text(struct manifest *m, size_t *size)
 {
 	struct manifest_writer *writer;
@@ -435,6 +477,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_document_is_whole_after_every_step_and_reads_back),
+		cmocka_unit_test(an_epoch_is_written_with_the_names_and_kinds_of_its_members),
 		cmocka_unit_test(a_document_cut_anywhere_gives_every_epoch_before_the_cut),
 		cmocka_unit_test(a_tail_of_zeros_reads_as_a_cut),
 		cmocka_unit_test(contradictions_are_refused_with_the_word_that_is_wrong),
