@@ -104,17 +104,22 @@ static enum symbol_miss file_open(struct module *module)
 				   &module->unverified);
 }
 
-/* The recording's own maps first, then where runtimes write them. */
+/* The recording's own maps first, then those the user points at, then where runtimes write them. */
 static enum symbol_miss perf_map_open(struct module *module)
 {
-	const char *own = module->symbolizer->options.map_dir;
+	const struct symbolizer_options *options = &module->symbolizer->options;
 	const struct sys *sys = module->symbolizer->sys;
 	enum symbol_miss miss = SYMBOL_ANONYMOUS;
+	char below[DEBUG_SEARCH_MAX_PATH];
 	size_t size;
 
-	if (own)
-		miss = perf_map_read(sys, own, module->pid, true, &module->text, &size);
-	if (miss != SYMBOL_OK)
+	if (options->map_dir)
+		miss = perf_map_read(sys, options->map_dir, module->pid, true, &module->text,
+				     &size);
+	if (miss != SYMBOL_OK && options->symfs &&
+	    (size_t)snprintf(below, sizeof(below), "%s/tmp", options->symfs) < sizeof(below))
+		miss = perf_map_read(sys, below, module->pid, true, &module->text, &size);
+	if (miss != SYMBOL_OK && !module->identity.foreign)
 		miss = perf_map_read(sys, "/tmp", module->pid, false, &module->text, &size);
 	if (miss == SYMBOL_OK)
 		module->memory_short = !perf_map_parse(module->text, size, &module->model);

@@ -256,12 +256,17 @@ struct module *symbolizer_vdso(struct symbolizer *symbolizer, bool foreign)
 	return module_intern(symbolizer, MODULE_VDSO, 0, &identity);
 }
 
-struct module *symbolizer_perf_map(struct symbolizer *symbolizer, uint32_t pid)
+struct module *symbolizer_perf_map_of(struct symbolizer *symbolizer, uint32_t pid, bool foreign)
 {
-	struct module_identity identity = { 0 };
+	struct module_identity identity = { .foreign = foreign };
 	char name[32];
 
 	snprintf(name, sizeof(name), "perf-%" PRIu32 ".map", pid);
 	identity.path = name;
 	return module_intern(symbolizer, MODULE_PERF_MAP, pid, &identity);
+}
+
+struct module *symbolizer_perf_map(struct symbolizer *symbolizer, uint32_t pid)
+{
+	return symbolizer_perf_map_of(symbolizer, pid, false);
 }

@@ -40,8 +40,11 @@ struct module *symbolizer_kernel(struct symbolizer *symbolizer, const uint8_t *b
  * cannot be named from the running one. To be said before the kernel's first frame. */
 void symbolizer_kernel_anchor(struct module *kernel, const char *symbol, uint64_t address);
 struct module *symbolizer_vdso(struct symbolizer *symbolizer, bool foreign);
-/* Code that a runtime generated in process `pid`: /tmp/perf-PID.map. */
+/* Code that a runtime generated in process `pid`: perf-PID.map in the recording's own directory, below
+ * symfs, or in /tmp. For a recording of another machine (`foreign`), /tmp is not looked into: its map of that
+ * number is another process's. */
 struct module *symbolizer_perf_map(struct symbolizer *symbolizer, uint32_t pid);
+struct module *symbolizer_perf_map_of(struct symbolizer *symbolizer, uint32_t pid, bool foreign);
 
 struct frame {
 	struct module *module;

@@ -165,6 +165,39 @@ static void the_maps_of_a_recording_are_read_before_those_in_tmp(void **state)
 	tree_remove(&tree);
 }
 
+static void a_foreign_recording_has_maps_only_where_the_user_points(void **state)
+{
+	struct symbolizer_options options = { .demangle = true };
+	struct symbolizer *symbolizer;
+	struct frame frame;
+	char path[64];
+	FILE *local;
+	struct tree tree;
+
+	(void)state;
+	tree_make(&tree, NULL, 0);
+	tree_write(&tree, "tmp/perf-4194997.map", "1000 20 pointed_at\n");
+	snprintf(path, sizeof(path), "/tmp/perf-%u.map", 4194996u);
+	local = fopen(path, "w");
+	assert_non_null(local);
+	fputs("1000 20 local\n", local);
+	fclose(local);
+	options.symfs = tree.root;
+	assert_int_equal(symbolizer_new(&symbolizer, sys_real(), &options, NULL), STATUS_OK);
+	symbolizer_frames(symbolizer, symbolizer_perf_map_of(symbolizer, 4194997, true),
+			  (struct file_offset){ 0x1000 }, false, &frame, 1);
+	assert_string_equal(frame.name, "pointed_at");
+	symbolizer_frames(symbolizer, symbolizer_perf_map_of(symbolizer, 4194996, true),
+			  (struct file_offset){ 0x1000 }, false, &frame, 1);
+	assert_string_equal(frame.name, "[unknown]");
+	symbolizer_frames(symbolizer, symbolizer_perf_map_of(symbolizer, 4194996, false),
+			  (struct file_offset){ 0x1000 }, false, &frame, 1);
+	assert_string_equal(frame.name, "local");
+	symbolizer_free(symbolizer);
+	unlink(path);
+	tree_remove(&tree);
+}
+
 static void a_map_of_somebody_else_or_a_link_is_not_read(void **state)
 {
 	struct tree tree;
@@ -238,6 +271,7 @@ int main(void)
 		cmocka_unit_test(an_empty_map_names_nothing),
 		cmocka_unit_test(a_name_keeps_any_byte_and_is_cut_where_it_grows_too_long),
 		cmocka_unit_test(the_maps_of_a_recording_are_read_before_those_in_tmp),
+		cmocka_unit_test(a_foreign_recording_has_maps_only_where_the_user_points),
 		cmocka_unit_test(a_map_of_somebody_else_or_a_link_is_not_read),
 		cmocka_unit_test(any_map_gives_functions_that_hold_their_addresses),
 	};
