@@ -163,6 +163,10 @@ static void what_is_no_bundle_is_never_moved(void **state)
 	assert_int_equal(symlink("/etc", path), 0);
 	expect_refusal(&tree, path);
 	unlink(path);
+	tree_write(&tree, "elsewhere/manifest.json", "a bundle, but a link to one is none");
+	assert_int_equal(symlink("elsewhere", path), 0);
+	expect_refusal(&tree, "symbolic link");
+	unlink(path);
 
 	/* nor what stands where the previous bundle would go */
 	assert_int_equal(publish(sys_real(), "1", &error), STATUS_OK);
