@@ -121,7 +121,8 @@ static enum status sample_store(struct recorder *recorder, uint32_t slot,
 			group_rewrite(recorder, record, target);
 		return STATUS_OK;
 	}
-	recorder->counters.read_totals[counter->stable_id] += tick.realised;
+	/* perf drops a sample whose READ did not rise. */
+	recorder->counters.read_totals[counter->stable_id] += tick.realised ? tick.realised : 1;
 	tick.whole &= has_read;
 	account_sample(&recorder->account, counter->clock, time_ns, &tick);
 	record_set_u64(record, SAMPLE_ID_AT, counter->stable_id);
