@@ -216,7 +216,7 @@ static struct piece piece_cycle(struct execution *execution)
 static struct piece piece_bursts(struct execution *execution)
 {
 	if (execution->at >= execution->until) {
-		if (!execution->until) /* met at a random moment of the process, nearly */
+		if (execution->until <= 0) /* met at a random moment of the process, nearly */
 			execution->burst = random_double(&execution->random) < burst_fraction();
 		else
 			execution->burst = !execution->burst;

@@ -31,6 +31,7 @@
 #define CYCLES_MIN     50
 #define HARMONICS      20
 #define DEPENDENCE_P   0.01
+#define OWN_P          0.01
 #define GAP_FACTOR     10.0 /* a stretch without marks of so many usual ones is no cycle */
 #define TWO_PI         6.28318530717958647693
 #define SAMPLES_MIN    50
@@ -397,12 +398,11 @@ static void step_finding(const struct examination *x, double period, const struc
 static void own_finding(const struct examination *x, double period, const struct step *step,
 			const struct estimate_h_test *own)
 {
-	const double p = fmax(step->p_value, own->p_value) * (double)x->alias->n_families;
 	struct findings *findings = x->findings;
 	char rate[48], usual[32];
 	struct finding *finding;
 
-	if (!(p < 0.01))
+	if (step->verdict == ESTIMATE_LOCK_NONE)
 		return;
 	finding = findings_add(findings, CODE_ALIAS_POSSIBLE, FINDING_WARNING,
 			       "The clock of this recording (%s) is in step with %s (every %s): "
@@ -420,7 +420,7 @@ static void own_finding(const struct examination *x, double period, const struct
 	finding_number(findings, finding, "period_ns", x->cycle->usual);
 	finding_number(findings, finding, "h", own->h);
 	finding_number(findings, finding, "harmonics", own->harmonics);
-	finding_number(findings, finding, "p_value", p);
+	finding_number(findings, finding, "p_value", step->p_value);
 	finding_number(findings, finding, "concentration", own->concentration);
 }
 
@@ -464,8 +464,14 @@ static enum status own_examine(const struct examination *x, struct error *error)
 	if (!step_examine(x, period, &step))
 		return error_set(error, STATUS_NO_MEMORY, "not enough memory for the diagnosis");
 	own = estimate_h_test(x->seen.phases, x->seen.n, x->n_tests);
+	if (!step.why && x->seen.n < SAMPLES_MIN)
+		step.why = "fewer than 50 samples between marks";
+	/* both its ticks and its samples come back to the same phases */
+	step.p_value = fmin(1, fmax(step.p_value, own.p_value) * (double)x->alias->n_families);
+	if (!step.why && step.p_value < OWN_P)
+		step.verdict = ESTIMATE_LOCK_POSSIBLE;
 	status = step_candidate(x, period, &step, error);
-	if (status == STATUS_OK && x->seen.n >= SAMPLES_MIN && !step.why)
+	if (status == STATUS_OK)
 		own_finding(x, period, &step, &own);
 	return status;
 }

@@ -261,11 +261,14 @@ static void answer_phase(struct line *line, const struct diagnosis *diagnosis,
 	} else if (worst) {
 		line_add(line,
 			 "in step with %zu of %zu candidates, most with %s (%s %.1f, p %.2g, "
-			 "shares off by up "
-			 "to %s)%s",
+			 "%s%s)%s",
 			 in_step, tested, worst->source, worst->statistic_name, worst->statistic,
 			 worst->p_value,
-			 conduct_percent(worst->share_error_hi, percent, sizeof(percent)),
+			 isnan(worst->share_error_hi) ? "how far shares are off cannot be known"
+						      : "shares off by up to ",
+			 isnan(worst->share_error_hi)
+				 ? ""
+				 : conduct_percent(worst->share_error_hi, percent, sizeof(percent)),
 			 profile->clocks.randomised
 				 ? "; the clocks of this recording are randomised and not touched"
 				 : "");

@@ -217,6 +217,10 @@ static void precision_find(struct findings *findings, const struct skid *skid)
 				  "at "
 				  "which the interrupt was taken, not the one that took the time.",
 			skid->precise);
+	finding_next(findings, finding, "%s",
+		     skid->precise < PRECISE_ENOUGH
+			     ? "`assay doctor` says which precise events this machine has."
+			     : "");
 	finding_number(findings, finding, "granted", skid->precise);
 	finding_number(findings, finding, "asked",
 		       skid->asked < 0 ? (double)NAN : (double)skid->asked);

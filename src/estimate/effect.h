@@ -49,6 +49,8 @@ struct effect_limits {
 };
 
 void effect_limits_init(struct effect_limits *limits);
+
+/* `moderated`, or the limit that the function's `own` variance of `df` degrees of freedom sets if that is above. */
 double effect_limited(double moderated, double own, double df, const struct effect_limits *limits);
 
 #endif

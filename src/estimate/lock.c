@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "estimate/lock.h"
 
-#include <complex.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -23,6 +22,10 @@
 static const char why_few[] = "fewer than 30 samples";
 static const char why_functions[] = "no function has 20 samples";
 
+struct phasor {
+	double re, im;
+};
+
 /* What one pass over the samples collects: sums of exp(2 pi i h t/T0) by harmonic, for each watched
  * function and for all. */
 struct fold {
@@ -30,7 +33,7 @@ struct fold {
 	unsigned n_harmonics;
 	const size_t *watched; /* function numbers */
 	const uint64_t *counts;
-	double complex *sums; /* (n_functions + 1) x n_harmonics; the last row is everything */
+	struct phasor *sums; /* (n_functions + 1) x n_harmonics; the last row is everything */
 };
 
 static unsigned harmonics_for(double period, double unit_ns)
@@ -43,23 +46,38 @@ static unsigned harmonics_for(double period, double unit_ns)
 static void fold_add(struct fold *fold, const double *times, const uint32_t *slots, double period)
 {
 	const unsigned h_max = fold->n_harmonics;
-	double complex *all = fold->sums + fold->n_functions * h_max;
+	struct phasor *all = fold->sums + fold->n_functions * h_max;
 
 	for (size_t i = 0; i < fold->n_samples; i++) {
 		const double phase = TWO_PI * (times[i] / period - floor(times[i] / period));
-		const double complex step = cexp(I * phase);
-		double complex *own = fold->sums + slots[i] * h_max;
-		double complex z = 1;
+		const struct phasor step = { cos(phase), sin(phase) };
+		struct phasor *own = fold->sums + slots[i] * h_max, z = { 1, 0 };
 
 		for (unsigned h = 0; h < h_max; h++) {
-			/* written out: C's complex product would check for infinities */
-			z = CMPLX(creal(z) * creal(step) - cimag(z) * cimag(step),
-				  creal(z) * cimag(step) + cimag(z) * creal(step));
-			all[h] += z;
-			if (slots[i] < fold->n_functions)
-				own[h] += z;
+			z = (struct phasor){ z.re * step.re - z.im * step.im,
+					     z.re * step.im + z.im * step.re };
+			all[h].re += z.re;
+			all[h].im += z.im;
+			if (slots[i] >= fold->n_functions)
+				continue;
+			own[h].re += z.re;
+			own[h].im += z.im;
 		}
 	}
+}
+
+static double phasor_square(struct phasor a)
+{
+	return a.re * a.re + a.im * a.im;
+}
+
+/* A of watched function f, whose share is p, at harmonic h + 1 */
+static struct phasor fold_coherence(const struct fold *fold, size_t f, double p, unsigned h)
+{
+	const struct phasor *own = &fold->sums[f * fold->n_harmonics + h];
+	const struct phasor *all = &fold->sums[fold->n_functions * fold->n_harmonics + h];
+
+	return (struct phasor){ own->re - p * all->re, own->im - p * all->im };
 }
 
 static void lock_function(struct estimate_lock_function *result, const struct fold *fold, size_t f,
@@ -77,9 +95,7 @@ static void lock_function(struct estimate_lock_function *result, const struct fo
 	if (!(spread > 0))
 		return;
 	for (unsigned h = 0; h < fold->n_harmonics; h++) {
-		const double complex a = fold->sums[f * fold->n_harmonics + h] -
-					 p * fold->sums[fold->n_functions * fold->n_harmonics + h];
-		const double square = creal(a) * creal(a) + cimag(a) * cimag(a);
+		const double square = phasor_square(fold_coherence(fold, f, p, h));
 		const double w = square / (n * spread);
 
 		if (w > result->w) {
@@ -100,7 +116,6 @@ static void lock_function(struct estimate_lock_function *result, const struct fo
 static void lock_joint(struct estimate_lock *lock, const struct fold *fold, double n_periods)
 {
 	const double n = (double)fold->n_samples;
-	const double complex *all = fold->sums + fold->n_functions * fold->n_harmonics;
 	double rest = 1;
 
 	for (size_t f = 0; f < fold->n_functions; f++)
@@ -108,19 +123,19 @@ static void lock_joint(struct estimate_lock *lock, const struct fold *fold, doub
 	lock->joint_df = (double)fold->n_functions - (rest * n < ESTIMATE_LOCK_FUNCTION_SAMPLES);
 	lock->joint_p_value = 1;
 	for (unsigned h = 0; h < fold->n_harmonics && lock->joint_df > 0; h++) {
-		double complex others = 0;
+		struct phasor others = { 0, 0 };
 		double joint = 0;
 
 		for (size_t f = 0; f < fold->n_functions; f++) {
 			const double p = (double)fold->counts[fold->watched[f]] / n;
-			const double complex a = fold->sums[f * fold->n_harmonics + h] - p * all[h];
+			const struct phasor a = fold_coherence(fold, f, p, h);
 
-			joint += (creal(a) * creal(a) + cimag(a) * cimag(a)) / (n * p);
-			others -= a;
+			joint += phasor_square(a) / (n * p);
+			others.re -= a.re;
+			others.im -= a.im;
 		}
 		if (rest * n >= ESTIMATE_LOCK_FUNCTION_SAMPLES)
-			joint += (creal(others) * creal(others) + cimag(others) * cimag(others)) /
-				 (n * rest);
+			joint += phasor_square(others) / (n * rest);
 		if (joint <= lock->joint)
 			continue;
 		lock->joint = joint;
@@ -189,7 +204,7 @@ static size_t watched_choose(size_t *watched, uint32_t *slots, const uint32_t *f
 struct canary_memory {
 	uint64_t *counts;
 	uint32_t *slots, *slot_of;
-	double complex *sums;
+	struct phasor *sums;
 };
 
 static bool canary_allocate(struct canary_memory *memory, size_t n_samples, size_t n_functions)
@@ -216,7 +231,7 @@ static void virtual_canary_run(struct estimate_lock *lock, struct fold *fold, co
 	const double tests = (double)fold->n_harmonics * (double)fold->n_functions * n_periods;
 
 	for (size_t i = 0; i < (fold->n_functions + 1) * fold->n_harmonics; i++)
-		fold->sums[i] = 0;
+		fold->sums[i] = (struct phasor){ 0, 0 };
 	fold_add(fold, times, slots, lock->period);
 	lock->n_harmonics = fold->n_harmonics;
 	lock->n_functions = fold->n_functions;

@@ -238,6 +238,17 @@ static enum status members_open(struct counters *counters, const struct event *l
 	return status;
 }
 
+/* On hybrid machines a core PMU counts on its own kind of CPU only. */
+static bool event_is_on(const struct event *event, int cpu)
+{
+	if (!event->cpus || event->kind != EVENT_HARDWARE)
+		return true;
+	for (size_t i = 0; i < event->n_cpus; i++)
+		if (event->cpus[i] == cpu)
+			return true;
+	return false;
+}
+
 /* Clock number k of an event in a plain group joins clock number k of the group's leader. */
 struct group_leaders {
 	int group;
@@ -274,6 +285,7 @@ enum status counters_open(struct counters *counters, const struct counter_place 
 			  uint32_t *chain, struct error *error)
 {
 	struct group_leaders leaders = { .group = -1 };
+	const int cpu = counters->channels->items[place->slot].cpu;
 	uint32_t opened = ID_MAP_NONE, number = 0;
 	enum status status = STATUS_OK;
 
@@ -281,6 +293,8 @@ enum status counters_open(struct counters *counters, const struct counter_place 
 		const struct clock *clock = &counters->plan->clocks[c];
 
 		number = c && clock[-1].event == clock->event ? number + 1 : 0;
+		if (!event_is_on(&counters->options->events->events[clock->event], cpu))
+			continue;
 		status = clock_and_members_open(counters, c, number, &leaders, place, &opened,
 						error);
 	}

@@ -112,6 +112,7 @@ void file_findings_records(struct report *report, const struct profile *profile)
 			"show.");
 		finding_next(&report->findings, finding,
 			     "Record with `assay record` to have it checked.");
+		finding_number(&report->findings, finding, "randomised_clocks", 0);
 	}
 	if (!findings_find(&report->findings, CODE_LOSS))
 		loss_find(report, profile);
@@ -140,7 +141,12 @@ void file_findings_notes(struct report *report, const struct profile *profile)
 									      : CODE_FILE_DAMAGED,
 				       grave ? FINDING_WARNING : FINDING_INFO,
 				       "%s. What was read up to there is whole.", note->text);
-		if (!grave && finding)
+		if (grave)
+			finding_next(
+				&report->findings, finding,
+				"Copy the file anew or record again; what is said here holds for "
+				"the part that was read.");
+		else
 			finding_text(&report->findings, finding, "note", note->text);
 		finding_number(&report->findings, finding, "offset", (double)note->offset);
 		finding_number(&report->findings, finding, "count", (double)note->count);
