@@ -21,7 +21,8 @@ find_library(IBERTY_LIBRARY iberty REQUIRED)
 find_library(ZYDIS_LIBRARY Zydis REQUIRED)
 
 set(assay_bundle_libraries PkgConfig::JANSSON PkgConfig::ZSTD PkgConfig::ZLIB)
-set(assay_record_libraries ${PFM_LIBRARY} PkgConfig::ELFUTILS m)
+set(assay_event_libraries ${PFM_LIBRARY} m)
+set(assay_record_libraries PkgConfig::ELFUTILS m)
 set(assay_symbolize_libraries PkgConfig::ELFUTILS PkgConfig::DEBUGINFOD ${IBERTY_LIBRARY}
   PkgConfig::LZMA PkgConfig::ZLIB)
 set(assay_estimate_libraries PkgConfig::GSL m)

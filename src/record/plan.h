@@ -14,7 +14,7 @@
 #define ASSAY_RECORD_PLAN_H
 
 #include "bundle/manifest.h"
-#include "record/event.h"
+#include "event/event.h"
 #include "record/rate.h"
 #include "record/record.h"
 #include "record/schedule.h"

@@ -18,7 +18,7 @@
 #include "base/status.h"
 #include "base/sys.h"
 #include "bundle/manifest.h"
-#include "record/event.h"
+#include "event/event.h"
 #include "record/rate.h"
 #include "target/launch.h"
 

@@ -19,7 +19,7 @@
 
 #include "base/status.h"
 #include "base/sys.h"
-#include "record/event.h"
+#include "event/event.h"
 
 /* *data is freed by the caller; NULL (and STATUS_OK) when no event is a tracepoint. */
 MUST_CHECK enum status tracing_data_make(void **data, size_t *size, const struct sys *sys,

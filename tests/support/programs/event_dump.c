@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "record/event.h"
+#include "event/event.h"
 
 static json_t *text_or_null(const char *text)
 {
