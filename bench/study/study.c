@@ -15,7 +15,8 @@ size_t study_recordings(const struct study *study, size_t full)
 	return n > RECORDINGS_MIN ? n : RECORDINGS_MIN;
 }
 
-PRINTF_LIKE(3, 0) static bool claim_print(struct study *study, bool holds, const char *format, va_list args)
+PRINTF_LIKE(3, 0)
+static bool claim_print(struct study *study, bool holds, const char *format, va_list args)
 {
 	study->n_claims++;
 	study->n_failed += !holds;
@@ -36,7 +37,8 @@ static double slack(const struct study *study, double limit, size_t n)
 	return n < RECORDINGS_FULL ? 2 * error : 0;
 }
 
-PRINTF_LIKE(7, 0) static bool claim_rate(struct study *study, bool holds, double rate, double bound, size_t n,
+PRINTF_LIKE(7, 0)
+static bool claim_rate(struct study *study, bool holds, double rate, double bound, size_t n,
 		       const char *side, const char *format, va_list args)
 {
 	if (claim_print(study, holds, format, args))

@@ -166,8 +166,8 @@ static bool errors_typical(const struct axis *axis, struct estimate_lock *lock)
 
 		for (unsigned int h = 0; h < h_max; h++) {
 			/* written out: C's complex product would check for infinities */
-			z = CMPLX(creal(z) * creal(step) - cimag(z) * cimag(step),
-				  creal(z) * cimag(step) + cimag(z) * creal(step));
+			z = creal(z) * creal(step) - cimag(z) * cimag(step) +
+			    I * (creal(z) * cimag(step) + cimag(z) * creal(step));
 			own[h] += z;
 			all[h] += z;
 		}

@@ -169,16 +169,16 @@ static void an_epoch_is_written_with_the_names_and_kinds_of_its_members(void **s
 {
 	/* members may be added between them */
 	static const char *const pieces[] = {
-		"{\"index\":1,\"seed\":\"11400714819323198485\",\"start_ns\":1200,\"end_ns\":1400,"
-		"\"data_bytes\":8192,\"target_cpu_ns\":190,\"collector_cpu_ns\":2,\"budget\":0.01,"
-		"\"achieved\":0.0099000000000000008,\"late_ns\":1,",
-		"\"clocks\":[{\"mean_period\":1000000.1428571428,\"samples\":201,\"lost\":1,"
-		"\"redraws\":40,\"throttled_ns\":500,\"intervals\":100,"
-		"\"realised_mean\":333333.33333333331,\"realised_sd\":0.10000000000000001,"
-		"\"realised_min\":-0.0,\"realised_max\":1.0000000000000001e300,"
-		"\"intended_mean\":0.66666666666666663,\"intended_sd\":1e-300",
-		"\"incidents\":[{\"code\":\"loss\",\"start_ns\":1,\"end_ns\":2,\"amount\":"
-		"0.10000000000000001,\"unit\":\"samples\"}]",
+		("{\"index\":1,\"seed\":\"11400714819323198485\",\"start_ns\":1200,\"end_ns\":1400,"
+		 "\"data_bytes\":8192,\"target_cpu_ns\":190,\"collector_cpu_ns\":2,\"budget\":0.01,"
+		 "\"achieved\":0.0099000000000000008,\"late_ns\":1,"),
+		("\"clocks\":[{\"mean_period\":1000000.1428571428,\"samples\":201,\"lost\":1,"
+		 "\"redraws\":40,\"throttled_ns\":500,\"intervals\":100,"
+		 "\"realised_mean\":333333.33333333331,\"realised_sd\":0.10000000000000001,"
+		 "\"realised_min\":-0.0,\"realised_max\":1.0000000000000001e300,"
+		 "\"intended_mean\":0.66666666666666663,\"intended_sd\":1e-300"),
+		("\"incidents\":[{\"code\":\"loss\",\"start_ns\":1,\"end_ns\":2,\"amount\":"
+		 "0.10000000000000001,\"unit\":\"samples\"}]"),
 		"\"schedule\": \"mixed\"",
 		"\"budget\": 0.01,\n",
 		"\"max_stack\":127",

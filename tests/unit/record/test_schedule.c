@@ -109,7 +109,7 @@ static void a_clock_that_starts_with_a_residual_has_no_dead_time(void **state)
 	for (uint64_t n = 0; n < DRAWS; n++) {
 		const struct draw_name name = { 5, 1, 2, n };
 
-		early += schedule_residual(&schedule, MEAN, &name) < MEAN / 10;
+		early += (double)schedule_residual(&schedule, MEAN, &name) < MEAN / 10;
 	}
 	near((double)early / DRAWS, 0.1, tolerance(0.3));
 }
