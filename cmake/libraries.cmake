@@ -26,5 +26,6 @@ set(assay_record_libraries PkgConfig::ELFUTILS m)
 set(assay_symbolize_libraries PkgConfig::ELFUTILS PkgConfig::DEBUGINFOD ${IBERTY_LIBRARY}
   PkgConfig::LZMA PkgConfig::ZLIB)
 set(assay_estimate_libraries PkgConfig::GSL m)
+set(assay_code_libraries ${ZYDIS_LIBRARY})
 set(assay_diagnose_libraries ${ZYDIS_LIBRARY} m)
 set(assay_report_libraries PkgConfig::JANSSON m)
