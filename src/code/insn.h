@@ -35,9 +35,9 @@ enum code_flow {
 #define CODE_NOP         0x2u /* does nothing, of any length */
 #define CODE_LANDING     0x4u /* endbr64, bti, paciasp, pacibsp: where indirect jumps may land */
 #define CODE_MAY_FAULT   0x8u /* memory operand not based on the stack or frame pointer; division */
-#define CODE_IMMOVABLE   0x10u  /* its address shows: syscall, int n, xbegin, adr of own code ... */
-#define CODE_LOADS       0x20u  /* the PC-relative operand is read or written, not just computed */
-#define CODE_STORES      0x40u  /* ... and may be written */
+#define CODE_IMMOVABLE   0x10u /* its address shows: syscall, int n, xbegin, adr of own code ... */
+#define CODE_LOADS       0x20u /* the PC-relative operand is accessed, not just computed */
+#define CODE_BY_FRAME    0x40u /* memory operand based on rbp or x29, which may be no frame pointer */
 #define CODE_SHORT       0x80u  /* a branch with 8 bits of displacement */
 #define CODE_SHORT_ONLY  0x100u /* ... which has no longer form: loop, jrcxz */
 

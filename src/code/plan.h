@@ -82,6 +82,7 @@ struct code_plan {
 	uint32_t n_sites, n_exits;
 	struct code_patch *patches; /* in the order of start */
 	uint32_t n_patches;
+	uint32_t entry_patch; /* index of the patch with the entry's hook */
 	uint32_t sites_capacity_, patches_capacity_;
 	uint64_t refused_at; /* when refused: the address that did it */
 };
@@ -127,11 +128,16 @@ enum code_emission {
 };
 
 /* Appends the trampoline of a patch to the buffer: hooks, moved instructions, the jump back. *origins (may be NULL
- * with capacity 0) gets *n_origins entries, in the order of offset from the buffer's size at the call. A patch with
- * `loop` has no trampoline: nothing is appended. */
+ * with capacity 0) gets *n_origins entries, in the order of offset from the buffer's size at the call.
+ *
+ * `resume` is where the entry's trampoline holds its first moved instruction, behind the hook (its origin with
+ * `hook` false): jumps back to the function's own start are led there. So the entry's patch, which is
+ * plan->patches[plan->entry_patch], is emitted first, with 0. A patch with `loop` and form RETARGET has no
+ * trampoline: nothing is appended. */
 enum code_emission code_patch_emit(const struct code_plan *plan, const struct code_patch *patch,
-				   const struct code_hook *hook, struct code_buffer *buffer,
-				   struct code_origin *origins, size_t capacity, size_t *n_origins);
+				   uint64_t resume, const struct code_hook *hook,
+				   struct code_buffer *buffer, struct code_origin *origins,
+				   size_t capacity, size_t *n_origins);
 
 struct code_write {
 	uint64_t address;
@@ -139,8 +145,8 @@ struct code_write {
 	uint8_t original[CODE_WRITE_MAX_BYTES], bytes[CODE_WRITE_MAX_BYTES];
 };
 
-/* What to write into the text so that the patch leads to its trampoline (for a patch with `loop`: to where the
- * entry's trampoline holds the first moved instruction, behind the hook). Islands come first: they are to be
+/* What to write into the text so that the patch leads to its trampoline (for a patch with `loop` and
+ * form RETARGET: to `resume`). Islands come first: they are to be
  * written before what leads to them. Returns how many writes, 0 when `trampoline` is out of reach. */
 size_t code_patch_writes(const struct code_plan *plan, const struct code_patch *patch,
 			 uint64_t trampoline, struct code_write writes[CODE_PATCH_MAX_WRITES]);

@@ -8,8 +8,9 @@
  *			e2 02		loop .+4	(short form kept)
  *			eb 05		jmp  .+7
  *			e9 rel32	jmp  target
- *	AArch64	adr, adrp		adrp/add; or movz/movk when out of reach
- *		ldr literal		adrp/ldr when aligned, else movz/movk and ldr into the same register
+ *	AArch64	adr, adrp		adrp, add; adrp
+ *		ldr literal		adrp, add, ldr in the register that is loaded; a vector register
+ *					needs x16, which is kept below the stack pointer meanwhile
  *		b			b
  *		b.cond, cbz, tbz	inverted short form over a b
  *	else	copied
@@ -23,7 +24,7 @@
 #include "code/insn.h"
 
 /* Code under construction that will run at `address`. Appending beyond `capacity` or out of reach of a
- * displacement sets `failed`, which sticks; ask once at the end. */
+ * displacement sets a mark, which sticks; ask once at the end. */
 struct code_buffer {
 	uint8_t *bytes;
 	size_t size, capacity;
@@ -55,17 +56,24 @@ void code_relocate(uint16_t machine, const struct code_insn *insn, const uint8_t
 /* Appends a jump to `target`: e9 rel32 or b. */
 void code_jump_append(uint16_t machine, uint64_t target, struct code_buffer *buffer);
 
-/* The machines, each for itself. */
-void code_relocate_x86_64(const struct code_insn *insn, const uint8_t *bytes, uint64_t target,
-			  struct code_buffer *buffer);
-void code_relocate_aarch64(const struct code_insn *insn, const uint8_t *bytes, uint64_t target,
-			   struct code_buffer *buffer);
-
 /* Appends code that loads the target of an indirect jump into general register `reg` (the machine's number,
  * 0-15 or 0-30; on x86-64 not 4), without changing flags: what the exit hook of such a jump compares.
  * On x86-64 an operand based on rsp sees the stack pointer that there is when this code runs, plus
  * `sp_offset` bytes that the hook has pushed it down. False (and nothing appended) when there is no such form. */
 bool code_target_load_append(uint16_t machine, const struct code_insn *insn, const uint8_t *bytes,
 			     unsigned int reg, int32_t sp_offset, struct code_buffer *buffer);
+
+/* The machines, each for itself. */
+void code_relocate_x86_64(const struct code_insn *insn, const uint8_t *bytes, uint64_t target,
+			  struct code_buffer *buffer);
+void code_relocate_aarch64(const struct code_insn *insn, const uint8_t *bytes, uint64_t target,
+			   struct code_buffer *buffer);
+void code_jump_append_x86_64(uint64_t target, struct code_buffer *buffer);
+void code_jump_append_aarch64(uint64_t target, struct code_buffer *buffer);
+bool code_target_load_append_x86_64(const struct code_insn *insn, const uint8_t *bytes,
+				    unsigned int reg, int32_t sp_offset,
+				    struct code_buffer *buffer);
+bool code_target_load_append_aarch64(const struct code_insn *insn, const uint8_t *bytes,
+				     unsigned int reg, struct code_buffer *buffer);
 
 #endif

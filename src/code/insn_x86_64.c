@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * x86-64, by Zydis. Categories and mnemonics are Zydis'; what they mean for a move is decided here
+ * (Intel SDM volume 2; AMD APM volume 3 for operand-size prefixes on branches, which the two makers
+ * treat differently, so that those are refused).
+ */
+#include <Zydis/Zydis.h>
+
+#include "code/insn.h"
+
+#define RM_SIB     4u /* modrm.rm: a SIB byte follows */
+#define RM_NO_BASE 5u /* with mod 0: disp32, relative to rip when there is no SIB byte */
+#define NO_INDEX   4u
+#define REG_RSP    4u
+#define REG_RBP    5u
+
+static bool is_rip_relative(const ZydisDecodedInstruction *x)
+{
+	return (x->attributes & ZYDIS_ATTRIB_HAS_MODRM) && x->raw.modrm.mod == 0 &&
+	       x->raw.modrm.rm == RM_NO_BASE;
+}
+
+/* REX.B and REX.X: bit 3 of the base and index registers. Encodings that keep them elsewhere, and
+ * inverted, count as having them: that only says that an access may fault. */
+static bool base_is_extended(const ZydisDecodedInstruction *x)
+{
+	if (x->encoding == ZYDIS_INSTRUCTION_ENCODING_VEX)
+		return x->raw.vex.size == 3;
+	return x->encoding != ZYDIS_INSTRUCTION_ENCODING_LEGACY || x->raw.rex.B;
+}
+
+static bool index_is_extended(const ZydisDecodedInstruction *x)
+{
+	return x->encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY && x->raw.rex.X;
+}
+
+/* A constant beyond register 4 (rsp) or 5 (rbp), without an index. */
+static bool is_based_on(const ZydisDecodedInstruction *x, unsigned int reg)
+{
+	const unsigned int mod = x->raw.modrm.mod;
+
+	if ((x->attributes & ZYDIS_ATTRIB_HAS_SEGMENT) || base_is_extended(x) || mod == 3 ||
+	    (reg == REG_RBP && mod == 0))
+		return false;
+	if (x->raw.modrm.rm != RM_SIB)
+		return x->raw.modrm.rm == reg;
+	return x->raw.sib.index == NO_INDEX && !index_is_extended(x) && x->raw.sib.base == reg;
+}
+
+static bool touches_no_memory(const ZydisDecodedInstruction *x)
+{
+	switch (x->mnemonic) {
+	case ZYDIS_MNEMONIC_LEA:
+	case ZYDIS_MNEMONIC_NOP:
+	case ZYDIS_MNEMONIC_PREFETCH:
+	case ZYDIS_MNEMONIC_PREFETCHNTA:
+	case ZYDIS_MNEMONIC_PREFETCHT0:
+	case ZYDIS_MNEMONIC_PREFETCHT1:
+	case ZYDIS_MNEMONIC_PREFETCHT2:
+	case ZYDIS_MNEMONIC_PREFETCHW: return true;
+	default: return false;
+	}
+}
+
+static bool may_fault(const ZydisDecodedInstruction *x)
+{
+	switch (x->mnemonic) {
+	case ZYDIS_MNEMONIC_DIV:
+	case ZYDIS_MNEMONIC_IDIV:
+	case ZYDIS_MNEMONIC_XLAT:
+	case ZYDIS_MNEMONIC_MASKMOVQ:
+	case ZYDIS_MNEMONIC_MASKMOVDQU:
+	case ZYDIS_MNEMONIC_VMASKMOVDQU: return true;
+	default: break;
+	}
+	if (x->meta.category == ZYDIS_CATEGORY_STRINGOP)
+		return true;
+	if (!(x->attributes & ZYDIS_ATTRIB_HAS_MODRM)) /* moffs have a displacement and no base */
+		return x->encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY &&
+		       x->opcode_map == ZYDIS_OPCODE_MAP_DEFAULT && x->opcode >= 0xa0 &&
+		       x->opcode <= 0xa3;
+	if (x->raw.modrm.mod == 3 || touches_no_memory(x) || is_rip_relative(x))
+		return false;
+	return !is_based_on(x, REG_RSP) && !is_based_on(x, REG_RBP);
+}
+
+/* What notices where it stands, or what user code cannot run. */
+static bool is_immovable(const ZydisDecodedInstruction *x)
+{
+	switch (x->meta.category) {
+	case ZYDIS_CATEGORY_SYSCALL:
+	case ZYDIS_CATEGORY_SYSRET:
+	case ZYDIS_CATEGORY_INTERRUPT:
+	case ZYDIS_CATEGORY_IO:
+	case ZYDIS_CATEGORY_IOSTRINGOP:
+	case ZYDIS_CATEGORY_SYSTEM:
+	case ZYDIS_CATEGORY_VTX:
+	case ZYDIS_CATEGORY_SGX:
+	case ZYDIS_CATEGORY_UINTR:
+	case ZYDIS_CATEGORY_SEGOP:
+	case ZYDIS_CATEGORY_TSX_LDTRK: return x->mnemonic != ZYDIS_MNEMONIC_XGETBV;
+	default: break;
+	}
+	return x->mnemonic == ZYDIS_MNEMONIC_XEND || x->mnemonic == ZYDIS_MNEMONIC_XABORT ||
+	       (is_rip_relative(x) && x->address_width != 64);
+}
+
+static enum code_flow flow_of_transfer(const ZydisDecodedInstruction *x)
+{
+	const bool direct = x->raw.imm[0].is_relative;
+	const bool odd_size = (x->attributes & ZYDIS_ATTRIB_HAS_OPERANDSIZE) && !x->raw.rex.W;
+
+	if (x->mnemonic == ZYDIS_MNEMONIC_XBEGIN || x->mnemonic == ZYDIS_MNEMONIC_JKZD ||
+	    x->mnemonic == ZYDIS_MNEMONIC_JKNZD || odd_size ||
+	    x->meta.branch_type == ZYDIS_BRANCH_TYPE_FAR)
+		return CODE_ODD;
+	switch (x->meta.category) {
+	case ZYDIS_CATEGORY_CALL: return direct ? CODE_CALL : CODE_CALL_INDIRECT;
+	case ZYDIS_CATEGORY_UNCOND_BR: return direct ? CODE_JUMP : CODE_JUMP_INDIRECT;
+	case ZYDIS_CATEGORY_COND_BR: return CODE_BRANCH;
+	default:
+		return x->mnemonic == ZYDIS_MNEMONIC_RET && (x->opcode | 1) == 0xc3 ? CODE_RETURN
+										    : CODE_ODD;
+	}
+}
+
+static enum code_flow flow_of(const ZydisDecodedInstruction *x)
+{
+	switch (x->meta.category) {
+	case ZYDIS_CATEGORY_CALL:
+	case ZYDIS_CATEGORY_UNCOND_BR:
+	case ZYDIS_CATEGORY_COND_BR:
+	case ZYDIS_CATEGORY_RET: return flow_of_transfer(x);
+	case ZYDIS_CATEGORY_SYSRET: return CODE_ODD;
+	default: break;
+	}
+	switch (x->mnemonic) {
+	case ZYDIS_MNEMONIC_UD0:
+	case ZYDIS_MNEMONIC_UD1:
+	case ZYDIS_MNEMONIC_UD2:
+	case ZYDIS_MNEMONIC_HLT:
+	case ZYDIS_MNEMONIC_INT3: return CODE_STOP;
+	case ZYDIS_MNEMONIC_IRET:
+	case ZYDIS_MNEMONIC_IRETD:
+	case ZYDIS_MNEMONIC_IRETQ:
+	case ZYDIS_MNEMONIC_UIRET:
+	case ZYDIS_MNEMONIC_RSM: return CODE_ODD;
+	default: return CODE_NEXT;
+	}
+}
+
+static uint16_t flags_of(const ZydisDecodedInstruction *x, enum code_flow flow)
+{
+	uint16_t flags = 0;
+
+	if (is_rip_relative(x))
+		flags |= CODE_PC_RELATIVE | (touches_no_memory(x) ? 0 : CODE_LOADS);
+	if (x->mnemonic == ZYDIS_MNEMONIC_NOP)
+		flags |= CODE_NOP;
+	if (x->mnemonic == ZYDIS_MNEMONIC_ENDBR64 || x->mnemonic == ZYDIS_MNEMONIC_ENDBR32)
+		flags |= CODE_LANDING;
+	if (may_fault(x))
+		flags |= CODE_MAY_FAULT;
+	if ((x->attributes & ZYDIS_ATTRIB_HAS_MODRM) && is_based_on(x, REG_RBP))
+		flags |= CODE_BY_FRAME;
+	if (is_immovable(x) || flow == CODE_ODD)
+		flags |= CODE_IMMOVABLE;
+	if ((flow == CODE_JUMP || flow == CODE_BRANCH) && x->raw.imm[0].size == 8) {
+		flags |= CODE_SHORT;
+		if (flow == CODE_BRANCH && x->opcode >= 0xe0 && x->opcode <= 0xe3 &&
+		    x->opcode_map == ZYDIS_OPCODE_MAP_DEFAULT)
+			flags |= CODE_SHORT_ONLY;
+	}
+	return flags;
+}
+
+bool code_insn_decode_x86_64(const uint8_t *bytes, size_t size, uint64_t address,
+			     struct code_insn *insn)
+{
+	ZydisDecodedInstruction x;
+	ZydisDecoder decoder;
+	enum code_flow flow;
+
+	if (!ZYAN_SUCCESS(
+		    ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64)) ||
+	    !ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder, NULL, bytes, size, &x)))
+		return false;
+	flow = flow_of(&x);
+	*insn = (struct code_insn){
+		.address = address,
+		.length = x.length,
+		.flow = (uint8_t)flow,
+		.flags = flags_of(&x, flow),
+	};
+	if (flow == CODE_JUMP || flow == CODE_BRANCH || flow == CODE_CALL)
+		insn->target = address + x.length + (uint64_t)x.raw.imm[0].value.s;
+	if (insn->flags & CODE_PC_RELATIVE)
+		insn->operand = address + x.length + (uint64_t)x.raw.disp.value;
+	if (flow == CODE_RETURN && x.opcode == 0xc2)
+		insn->pop_bytes = (uint16_t)x.raw.imm[0].value.u;
+	return true;
+}
