@@ -12,18 +12,19 @@
 
 #include <stdint.h>
 
-/* Poisson lower bounds on a grid, so that 100 000 stacks with one sample each cost no root searches. */
+/* Poisson lower bounds on a grid that is filled where it is asked for, so that 100 000 stacks with one
+ * sample each cost few root searches. */
 #define SMALL_COUNT_GRID 641
 struct small_count {
-	double p; /* chance left below the lower end, 0.025 */
-	double m_log_bound[SMALL_COUNT_GRID];
+	double p;                             /* chance left below the lower end, 0.025 */
+	double m_log_bound[SMALL_COUNT_GRID]; /* NAN: not yet asked for */
 };
 
-/* Tabulates the bounds for chance `p`. */
+/* For chance `p`. */
 void small_count_init(struct small_count *bounds, double p);
 
 /* chi2_quantile(p, 2m)/2: the mean of a Poisson count that is `m` or more with chance p. m > 0. */
-double small_count_bound(const struct small_count *bounds, double m);
+double small_count_bound(struct small_count *bounds, double m);
 
 struct bounds {
 	double lo, hi;
@@ -35,6 +36,6 @@ struct bounds bounds_wilson(double share, double n_effective, double t);
 /* The same, its lower end corrected for `count` <= 5 samples of the function, its upper end for
  * `rest` <= 5 samples of everything else (the same statement about the complement). */
 struct bounds bounds_share(double share, double n_effective, double t, uint64_t count,
-			   uint64_t rest, const struct small_count *small);
+			   uint64_t rest, struct small_count *small);
 
 #endif

@@ -155,7 +155,7 @@ static uint64_t scarce(const struct moments *moments, uint64_t samples)
 	return moments->samples < rest ? moments->samples : rest;
 }
 
-static void interval_set(struct estimate_interval *interval, const struct share_context *context,
+static void interval_set(struct estimate_interval *interval, struct share_context *context,
 			 const struct moments *moments, double effect, double t)
 {
 	const struct bounds bounds =
@@ -167,7 +167,7 @@ static void interval_set(struct estimate_interval *interval, const struct share_
 	};
 }
 
-static void row_recording(struct estimate_row *row, const struct share_context *context,
+static void row_recording(struct estimate_row *row, struct share_context *context,
 			  const struct moments *moments)
 {
 	const struct evidence *evidence = &context->evidence;
@@ -193,7 +193,7 @@ static void row_recording(struct estimate_row *row, const struct share_context *
 	row->effective_samples = fmin(context->n, context->n / effect);
 }
 
-static void row_workload(struct estimate_row *row, const struct share_context *context,
+static void row_workload(struct estimate_row *row, struct share_context *context,
 			 const struct moments *moments, size_t s)
 {
 	const size_t n_epochs = context->evidence.n_epochs;
@@ -267,7 +267,7 @@ static void row_unseen(struct estimate_row *row, const struct share_context *con
 	};
 }
 
-static void row_set(struct estimate_row *row, const struct share_context *context, size_t s,
+static void row_set(struct estimate_row *row, struct share_context *context, size_t s,
 		    const char *too_few)
 {
 	const struct moments *moments = &context->moments[s];
