@@ -282,11 +282,20 @@ static enum status clocks_add(struct plan *plan, const struct record_options *op
 	return status;
 }
 
+/* Where the user chose the rate, nothing that was measured may change a draw: --seed repeats them. */
+static uint32_t block_choose(const struct record_options *options, const struct cost *cost)
+{
+	if (options->block)
+		return options->block;
+	return options->period || options->rate_hz > 0 ? RATE_BLOCK_ASKED
+						       : rate_block(cost, options->clocks);
+}
+
 enum status plan_make(struct plan *plan, const struct record_options *options,
 		      const struct cost *cost, const struct event_pace *paces, double fixed_share,
 		      struct error *error)
 {
-	const uint32_t block = options->block ? options->block : rate_block(cost, options->clocks);
+	const uint32_t block = block_choose(options, cost);
 	const double per_sample = rate_sample_cost(cost, options->redraw, block, options->clocks);
 	bool clamped = false;
 	enum status status;

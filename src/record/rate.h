@@ -25,6 +25,7 @@
 #define RATE_REDRAW_SHARE    0.10
 #define RATE_BLOCK_LEAST     10
 #define RATE_BLOCK_MOST      64
+#define RATE_BLOCK_ASKED     16 /* with a rate or period that the user chose */
 
 /* All in ns of CPU. */
 struct cost {

@@ -65,9 +65,11 @@ def interrupted(half):
 
 def killed(half):
     """At whatever moment: during start, between epochs, while writing."""
+    recorders = []
     for delay in (1.0, 1.31, 1.77):
         child = subprocess.Popen([ASSAY, "record", "-q", "-F", "1000", "-o", "killed", "--epoch",
                                   "50", "--", half, "2.5"], stdout=subprocess.PIPE, text=True)
+        recorders.append("assay-%d" % child.pid)
         time.sleep(delay)
         child.kill()
         child.wait()
@@ -78,10 +80,11 @@ def killed(half):
         claim(told["epochs"][-1]["data_bytes"] <= size, "the manifest never speaks of more than "
               "there is", (told["epochs"][-1], size))
     if ROOT:
-        left = [name for name in os.listdir(cgroup_root()) if name.startswith("assay-")]
+        left = [name for name in os.listdir(cgroup_root()) if name in recorders]
         record("-q", "-o", "after", "--", "/bin/true")
-        still = [name for name in os.listdir(cgroup_root()) if name in left]
-        claim(still == [], "cgroups of killed recordings are removed by the next one", (left, still))
+        still = [name for name in os.listdir(cgroup_root()) if name in recorders]
+        claim(left[-1:] == recorders[-1:] and still == [],
+              "cgroups of killed recordings are removed by the next one", (recorders, left, still))
 
 
 def cgroup_root():
