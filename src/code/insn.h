@@ -43,10 +43,10 @@ enum code_flow {
 
 struct code_insn {
 	uint64_t address;
-	uint64_t target; /* of a direct jump, branch or call */
-	uint64_t
-		operand; /* CODE_PC_RELATIVE and no branch: the address it means (adrp: the page) */
-	uint16_t flags;  /* CODE_* */
+	uint64_t target;    /* of a direct jump, branch or call */
+	uint64_t operand;   /* PC-relative: the address it means (adrp: the page) */
+	uint64_t constant;  /* x86-64: an immediate of 32 or 64 bits, maybe an address; else 0 */
+	uint16_t flags;     /* CODE_* */
 	uint16_t pop_bytes; /* ret n: n */
 	uint8_t length;
 	uint8_t flow; /* enum code_flow */

@@ -196,6 +196,8 @@ bool code_insn_decode_x86_64(const uint8_t *bytes, size_t size, uint64_t address
 		insn->target = address + x.length + (uint64_t)x.raw.imm[0].value.s;
 	if (insn->flags & CODE_PC_RELATIVE)
 		insn->operand = address + x.length + (uint64_t)x.raw.disp.value;
+	if (!x.raw.imm[0].is_relative && x.raw.imm[0].size >= 32)
+		insn->constant = x.raw.imm[0].value.u;
 	if (flow == CODE_RETURN && x.opcode == 0xc2)
 		insn->pop_bytes = (uint16_t)x.raw.imm[0].value.u;
 	return true;

@@ -43,7 +43,8 @@ struct code_function {
 	bool ifunc;              /* a resolver: the function it picks is another one */
 	bool from_fde;           /* its bounds come from frame information alone */
 	bool exported;           /* other objects may enter it */
-	bool unknown_jump;       /* has an indirect jump that is no decoded jump table */
+	bool names_inside;       /* its code computes an address inside itself */
+	bool unknown_jump;       /* an indirect jump may lead anywhere inside it */
 };
 
 struct code_module_options {
