@@ -82,7 +82,7 @@ struct code_plan {
 	uint32_t n_sites, n_exits;
 	struct code_patch *patches; /* in the order of start */
 	uint32_t n_patches;
-	uint32_t entry_patch; /* index of the patch with the entry's hook */
+	uint32_t entry_patch; /* index of the patch with the entry's hook; of a point: UINT32_MAX */
 	uint32_t sites_capacity_, patches_capacity_;
 	uint64_t refused_at; /* when refused: the address that did it */
 };

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * x86-64: which bytes each site's jump takes.
+ *
+ * Sites are placed in the order of address. A window is a straight run of instructions around the site: as few
+ * before it as do, and after it what its 5 bytes still cover: further instructions, or padding when the run has
+ * ended. Nothing may jump behind its first byte. Where a window meets the one before, the two become one patch with
+ * several sites. Where 5 bytes cannot be had, 2 may do, with a jump in padding nearby (islands).
+ *
+ *	jmp rel32, jcc rel32	only the displacement changes, nothing is moved (jcc: the hook runs when taken)
+ */
+#include "code/planner.h"
+
+struct window {
+	size_t first, last;  /* instructions */
+	uint64_t start, end; /* of the moved run */
+	bool may_fault, sled;
+};
+
+static bool is_entry(const struct planned_site *site)
+{
+	return site->site.kind == CODE_SITE_ENTRY || site->site.kind == CODE_SITE_POINT;
+}
+
+static bool follows(const struct planner *planner, size_t insn)
+{
+	return insn + 1 < planner->n_insns &&
+	       planner->insns[insn + 1].address == code_insn_end(&planner->insns[insn]);
+}
+
+static bool only_nops(const struct planner *planner, size_t first, size_t last)
+{
+	for (size_t i = first; i <= last; i++)
+		if (!(planner->insns[i].flags & CODE_NOP))
+			return false;
+	return true;
+}
+
+/* The run from `first` over `through` with room for `wanted` bytes. CODE_EXIT_*: why not. */
+static enum code_refusal window_try(const struct planner *planner, size_t first, size_t through,
+				    uint64_t wanted, struct window *window)
+{
+	const struct code_insn *start = &planner->insns[first];
+	const bool one_only = planner->function->unknown_jump;
+	size_t i = first;
+
+	*window = (struct window){ .first = first, .start = start->address };
+	for (;; i++) {
+		const struct code_insn *insn = &planner->insns[i];
+		const enum code_refusal refusal = planner_movable(planner, insn);
+		uint64_t length;
+
+		if (refusal)
+			return refusal;
+		if (i > first && one_only)
+			return CODE_UNKNOWN_JUMP;
+		if (i > first && code_module_is_target(planner->module, insn->address))
+			return CODE_EXIT_TARGET;
+		if (planner_target_inside(planner, insn->address, code_insn_end(insn)))
+			return CODE_EXIT_TARGET;
+		window->may_fault |= planner_may_fault(planner, insn);
+		window->last = i;
+		window->end = code_insn_end(insn);
+		length = window->end - window->start;
+		if (i >= through && length >= wanted)
+			break;
+		if (code_insn_ends_block(insn)) {
+			if (i < through)
+				return CODE_EXIT_TARGET; /* the site is not reached from above */
+			if (length + planner_padding(planner, window->end, wanted - length) <
+			    wanted)
+				return CODE_EXIT_SHORT;
+			break;
+		}
+		if (!follows(planner, i))
+			return CODE_EXIT_SHORT;
+	}
+	if (window->end - window->start > CODE_PATCH_MAX_WINDOW)
+		return CODE_TOO_LARGE;
+	window->sled = only_nops(planner, first, window->last);
+	return CODE_PLANNED;
+}
+
+/* What a patch takes: no other one may write there or move from there. */
+static uint64_t occupied_end(const struct code_patch *patch)
+{
+	const uint64_t written =
+		patch->start + (patch->form == CODE_PATCH_JUMP ? JUMP_BYTES : SHORT_BYTES);
+	uint64_t end = patch->busy.end;
+
+	if (patch->form == CODE_PATCH_JUMP || patch->form == CODE_PATCH_ISLAND)
+		end = written > end ? written : end;
+	return end;
+}
+
+static const struct code_patch *last_patch(const struct planner *planner)
+{
+	return planner->plan->n_patches ? &planner->plan->patches[planner->plan->n_patches - 1]
+					: NULL;
+}
+
+/* Sites whose instruction lies in the window, from `first` on. */
+static size_t sites_inside(const struct planner *planner, size_t first, uint64_t end)
+{
+	size_t n = 0;
+
+	while (first + n < planner->n_sites && planner->sites[first + n].site.address < end)
+		n++;
+	return n;
+}
+
+static enum code_refusal window_add(struct planner *planner, const struct window *window,
+				    enum code_patch_form form, size_t first_site, size_t *n_sites)
+{
+	const struct code_patch patch = {
+		.form = (uint8_t)form,
+		.start = window->start,
+		.moved = { window->start, window->end },
+		.busy = { window->start, window->end },
+		.may_fault = window->may_fault,
+		.sled = window->sled,
+	};
+
+	*n_sites = sites_inside(planner, first_site, window->end);
+	return planner_add_patch(planner, patch, first_site, *n_sites);
+}
+
+/* The first site of the patch that was placed last. */
+static size_t first_site_of_last(const struct planner *planner, size_t before)
+{
+	const uint64_t start = last_patch(planner)->start;
+
+	while (before && planner->sites[before - 1].site.address >= start)
+		before--;
+	return before;
+}
+
+/* The window of a site that begins no earlier than `limit`, of at least `wanted` bytes; with as few
+ * instructions before the site as do. */
+static enum code_refusal window_find(const struct planner *planner, size_t insn, uint64_t limit,
+				     uint64_t wanted, bool backwards, struct window *window)
+{
+	enum code_refusal first = CODE_PLANNED, refusal;
+
+	for (size_t start = insn;; start--) {
+		refusal = window_try(planner, start, insn, wanted, window);
+		if (refusal == CODE_PLANNED || !backwards)
+			return refusal;
+		if (!first || first == CODE_EXIT_SHORT)
+			first = refusal;
+		if (planner->insns[insn].address - planner->insns[start].address >
+		    CODE_PATCH_MAX_WINDOW)
+			return first;
+		if (code_module_is_target(planner->module, planner->insns[start].address))
+			return CODE_EXIT_TARGET; /* it would be inside the next longer window */
+		if (!start || !follows(planner, start - 1))
+			return first;
+		if (planner->insns[start - 1].address < limit)
+			return CODE_OVERLAP;
+		if (code_insn_ends_block(&planner->insns[start - 1]))
+			return CODE_EXIT_TARGET;
+	}
+}
+
+static enum code_refusal reason_of(enum code_refusal refusal, bool entry)
+{
+	if (!entry)
+		return refusal;
+	switch (refusal) {
+	case CODE_EXIT_TARGET: return CODE_ENTRY_TARGET;
+	case CODE_EXIT_CALL: return CODE_ENTRY_CALL;
+	case CODE_EXIT_IMMOVABLE: return CODE_ENTRY_IMMOVABLE;
+	case CODE_EXIT_SHORT: return CODE_ENTRY_SHORT;
+	default: return refusal;
+	}
+}
+
+/* One patch from the start of the last one over this site. */
+static enum code_refusal merge_try(struct planner *planner, size_t site, struct window *window,
+				   size_t *first_site)
+{
+	const struct code_patch *last = last_patch(planner);
+	size_t insn;
+	enum code_refusal refusal;
+
+	if (!last)
+		return CODE_OVERLAP;
+	insn = planner_insn_at(planner, last->start);
+	if (insn == NO_INSN)
+		return CODE_OVERLAP;
+	refusal = window_try(planner, insn, planner->sites[site].insn, JUMP_BYTES, window);
+	if (refusal == CODE_PLANNED)
+		*first_site = first_site_of_last(planner, site);
+	return refusal;
+}
+
+/* A long direct jump or branch needs no window. */
+static bool can_retarget(const struct planner *planner, const struct planned_site *site)
+{
+	const struct code_insn *insn = &planner->insns[site->insn];
+	const bool direct = insn->flow == CODE_BRANCH || (insn->flow == CODE_JUMP && site->loop);
+
+	return site->site.kind != CODE_SITE_POINT && site->site.kind != CODE_SITE_ENTRY && direct &&
+	       !(insn->flags & CODE_SHORT);
+}
+
+static enum code_refusal retarget_add(struct planner *planner, size_t site,
+				      enum code_patch_form form)
+{
+	const struct code_insn *insn = &planner->insns[planner->sites[site].insn];
+	const struct code_patch patch = {
+		.form = (uint8_t)form,
+		.start = insn->address,
+		.moved = { insn->address, insn->address },
+		.busy = { insn->address, code_insn_end(insn) },
+	};
+
+	return planner_add_patch(planner, patch, site, 1);
+}
+
+/* Two bytes and an island: for a short branch its displacement alone. */
+static enum code_refusal island_try(struct planner *planner, size_t site, uint64_t limit,
+				    size_t *n_sites)
+{
+	const struct planned_site *at = &planner->sites[site];
+	const struct code_insn *insn = &planner->insns[at->insn];
+	struct window window;
+	enum code_refusal refusal;
+
+	if (insn->flow == CODE_BRANCH && !is_entry(at) && (insn->flags & CODE_SHORT) && !at->loop) {
+		*n_sites = 1;
+		return retarget_add(planner, site, CODE_PATCH_RETARGET_ISLAND);
+	}
+	refusal = window_find(planner, at->insn, limit, SHORT_BYTES, !is_entry(at), &window);
+	if (refusal)
+		return refusal;
+	return window_add(planner, &window, CODE_PATCH_ISLAND, site, n_sites);
+}
+
+static enum code_refusal site_place(struct planner *planner, size_t site, size_t *n_sites)
+{
+	const struct planned_site *at = &planner->sites[site];
+	const struct code_patch *last = last_patch(planner);
+	const uint64_t limit = last ? occupied_end(last) : 0;
+	enum code_refusal refusal, merged;
+	struct window window;
+	size_t first = site;
+
+	*n_sites = 1;
+	if (can_retarget(planner, at))
+		return retarget_add(planner, site, CODE_PATCH_RETARGET);
+	refusal =
+		planner->insns[at->insn].address < limit
+			? CODE_OVERLAP
+			: window_find(planner, at->insn, limit, JUMP_BYTES, !is_entry(at), &window);
+	if (refusal == CODE_PLANNED)
+		return window_add(planner, &window, CODE_PATCH_JUMP, site, n_sites);
+	merged = merge_try(planner, site, &window, &first);
+	if (merged == CODE_PLANNED) {
+		planner_drop_patch(planner);
+		refusal = window_add(planner, &window, CODE_PATCH_JUMP, first, n_sites);
+		*n_sites -= site - first;
+		return refusal;
+	}
+	if (planner->insns[at->insn].address >= limit &&
+	    island_try(planner, site, limit, n_sites) == CODE_PLANNED)
+		return CODE_PLANNED;
+	return planner_refuse(planner,
+			      at->loop ? CODE_LOOP_TO_START : reason_of(refusal, is_entry(at)),
+			      at->site.address);
+}
+
+enum code_refusal planner_place_x86_64(struct planner *planner)
+{
+	enum code_refusal refusal;
+	size_t n;
+
+	for (size_t i = 0; i < planner->n_sites; i += n) {
+		refusal = site_place(planner, i, &n);
+		if (refusal)
+			return refusal;
+		if (!n)
+			return planner_refuse(planner, CODE_OVERLAP,
+					      planner->sites[i].site.address);
+	}
+	return planner_islands(planner);
+}
