@@ -28,4 +28,5 @@ set(assay_symbolize_libraries PkgConfig::ELFUTILS PkgConfig::DEBUGINFOD ${IBERTY
 set(assay_estimate_libraries PkgConfig::GSL m)
 set(assay_code_libraries ${ZYDIS_LIBRARY})
 set(assay_diagnose_libraries ${ZYDIS_LIBRARY} m)
+set(assay_until_libraries m)
 set(assay_report_libraries PkgConfig::JANSSON m)

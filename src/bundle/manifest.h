@@ -141,7 +141,7 @@ struct manifest_machine {
 
 struct manifest_end {
 	bool present; /* false: the recording was not closed */
-	char *reason; /* "exit", "duration", "max-size", "interrupt", "disk-full", ... */
+	char *reason; /* "exit", "duration", "max-size", "interrupt", "settled", "biased", ... */
 	uint64_t end_ns;
 	bool target_exited;
 	int exit_code, signal; /* of a launched command */
@@ -150,6 +150,10 @@ struct manifest_end {
 	double achieved; /* share of cost over the whole recording */
 	uint64_t tasks_seen, tasks_unsampled, unsampled_cpu_ns;
 	int period_weights; /* 1 when period weights are the better choice, 0 when not, -1 unknown */
+	/* With manifest.until: how often the data were looked at, and what was said when they ended the
+	 * recording (reason "settled" or "biased"); NULL when they did not. */
+	uint64_t looks;
+	char *settled;
 };
 
 struct manifest {
@@ -172,6 +176,7 @@ struct manifest {
 	bool callchains, kernel;
 	char *call_graph; /* "fp", "dwarf", NULL */
 	uint64_t epoch_nominal_ns;
+	char *until; /* the question that was to end it ("top=5"), NULL: none */
 	struct manifest_machine machine;
 	struct manifest_event *events;
 	size_t n_events;

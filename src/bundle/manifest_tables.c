@@ -27,7 +27,7 @@ TABLE(manifest_head_fields, "head", FIELD(manifest, assay_version, FIELD_TEXT),
       FIELD(manifest, min_period_ns, FIELD_U64), FIELD(manifest, rate_hz, FIELD_DOUBLE),
       SPARSE(manifest, rate_why, FIELD_TEXT), FIELD(manifest, callchains, FIELD_BOOL),
       FIELD(manifest, kernel, FIELD_BOOL), SPARSE(manifest, call_graph, FIELD_TEXT),
-      FIELD(manifest, epoch_nominal_ns, FIELD_U64));
+      FIELD(manifest, epoch_nominal_ns, FIELD_U64), SPARSE(manifest, until, FIELD_TEXT));
 
 TABLE(manifest_machine_fields, "machine", SPARSE(manifest_machine, hostname, FIELD_TEXT),
       SPARSE(manifest_machine, kernel, FIELD_TEXT), SPARSE(manifest_machine, arch, FIELD_TEXT),
@@ -100,4 +100,5 @@ TABLE(manifest_end_fields, "end", SPARSE(manifest_end, reason, FIELD_TEXT),
       FIELD(manifest_end, lost, FIELD_U64), FIELD(manifest_end, achieved, FIELD_DOUBLE),
       FIELD(manifest_end, tasks_seen, FIELD_U64), FIELD(manifest_end, tasks_unsampled, FIELD_U64),
       FIELD(manifest_end, unsampled_cpu_ns, FIELD_U64),
-      FIELD(manifest_end, period_weights, FIELD_INT));
+      FIELD(manifest_end, period_weights, FIELD_INT), SPARSE(manifest_end, looks, FIELD_U64),
+      SPARSE(manifest_end, settled, FIELD_TEXT));

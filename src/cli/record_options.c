@@ -35,6 +35,10 @@ const char record_cli_help[] =
 	"  -p, --pid PID[,..]      attach to processes;  -t, --tid TID[,..]  to threads\n"
 	"  -a, --all-cpus          everything on every CPU;  -C, --cpu CPUS  on some (0-3,7)\n"
 	"  -d, --duration SECONDS  end then (a command gets SIGTERM); --max-time is the same\n"
+	"      --until QUESTION    end when it is answered: top=K (the first K functions and "
+	"their\n"
+	"                          order), top=K:set (which they are), share=\u00b1P% (every "
+	"share)\n"
 	"      --max-size SIZE     end when the samples take that much (100M, 2G)\n"
 	"  -m, --mmap-pages PAGES  size of the ring buffer of each CPU\n"
 	"      --scope SCOPE       insist on how clocks are attached: cgroup, cpu, thread, "
@@ -55,7 +59,7 @@ enum option_code {
 	OPTION_CALL_GRAPH,
 	OPTION_MAX_SIZE,
 	OPTION_SCOPE,
-	OPTION_LATER,
+	OPTION_UNTIL,
 };
 
 static const struct option long_options[] = {
@@ -83,7 +87,7 @@ static const struct option long_options[] = {
 	{ "quiet", no_argument, NULL, 'q' },
 	{ "verbose", no_argument, NULL, 'v' },
 	{ "help", no_argument, NULL, 'h' },
-	{ "until", required_argument, NULL, OPTION_LATER },
+	{ "until", required_argument, NULL, OPTION_UNTIL },
 	{ NULL, 0, NULL, 0 },
 };
 
@@ -375,7 +379,7 @@ static enum status option_take(struct record_cli *cli, const struct sys *sys, in
 	case OPTION_CALL_GRAPH: return call_graph_parse(word, options, error);
 	case OPTION_MAX_SIZE: return size_parse("--max-size", word, &options->max_bytes, error);
 	case OPTION_SCOPE: return scope_parse(word, options, error);
-	case OPTION_LATER: return error_set(error, STATUS_USAGE, "--until is not in this version");
+	case OPTION_UNTIL: return until_question_parse(&cli->until, word, error);
 	case 'c':
 	case OPTION_SEED:
 	case OPTION_CLOCKS:
@@ -436,6 +440,22 @@ static enum status targets_settle(struct record_cli *cli, char **rest, struct er
 	return STATUS_OK;
 }
 
+static enum status until_settle(struct record_cli *cli, struct error *error)
+{
+	const enum schedule_kind schedule = cli->options.schedule;
+
+	if (!cli->until.text[0])
+		return STATUS_OK;
+	cli->options.until = cli->until.text;
+	if (schedule == SCHEDULE_JITTER || schedule == SCHEDULE_EXP || schedule == SCHEDULE_MIXED)
+		return STATUS_OK;
+	return error_set(
+		error, STATUS_USAGE,
+		"--until needs a randomised clock, and --schedule %s has none: more samples "
+		"would repeat what a locked clock sees",
+		schedule_kind_name(schedule));
+}
+
 enum status record_cli_parse(struct record_cli *cli, const struct sys *sys, int argc, char **argv,
 			     struct error *error)
 {
@@ -464,6 +484,8 @@ enum status record_cli_parse(struct record_cli *cli, const struct sys *sys, int 
 	if (status != STATUS_OK || cli->help)
 		return status;
 	status = targets_settle(cli, argv + optind, error);
+	if (status == STATUS_OK)
+		status = until_settle(cli, error);
 	if (status == STATUS_OK && !cli->events.n)
 		status = event_default(&cli->events, sys, false, error);
 	return status;

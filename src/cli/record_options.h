@@ -11,6 +11,7 @@
 #include "base/status.h"
 #include "base/sys.h"
 #include "record/record.h"
+#include "until/question.h"
 
 struct record_cli {
 	struct record_options options;
@@ -18,6 +19,7 @@ struct record_cli {
 	int *ids, *cpus; /* storage of options.ids and options.cpus */
 	size_t n_ids, ids_capacity, n_cpus, cpus_capacity;
 	bool by_process, by_thread, everything; /* -p, -t, -a were given */
+	struct until_question until;            /* its text is empty without --until */
 	bool redraw_given, block_given;
 	bool quiet, verbose, help;
 };

@@ -13,6 +13,7 @@
 #define TOP_K_STANDARD  5
 #define ALPHA_STANDARD  0.05
 #define EPOCHS_TUNED    60.0
+#define SPREAD_USUAL    1.25 /* 1 + squared variation of an epoch's samples that is nothing special */
 #define CORRELATION_MAX 0.9
 /* functions behind the k-th that count as its neighbours */
 #define NEIGHBOURS 8
@@ -30,10 +31,13 @@ struct look {
 	struct estimate_until *until;
 	double rho2, boundary;
 	double scale;   /* epochs_per_row */
-	double *counts; /* by function */
-	size_t *order;  /* functions by count */
+	double unit;    /* of weight per sample; 0: samples are counted */
+	double *counts; /* by function; with weights in units, so that they still add up to N */
+	double *squares; /* by function: sum of squared weights, the variance of counts that are Poisson */
+	size_t *order; /* functions by count */
 	size_t n;
 	double *n_by_epoch, *a, *b; /* samples by epoch: all, of two functions */
+	double epochs;              /* how many equal epochs these are worth */
 };
 
 double estimate_until_rho2(double alpha)
@@ -54,6 +58,7 @@ double estimate_until_evidence(double difference, double variance, double n_epoc
 static void look_release(struct look *look)
 {
 	free(look->counts);
+	free(look->squares);
 	free(look->order);
 	free(look->n_by_epoch);
 	free(look->a);
@@ -71,35 +76,72 @@ static int count_compare(const void *left, const void *right, void *argument)
 	return (a > b) - (a < b);
 }
 
+static double cell_amount(const struct look *look, const struct estimate_count *count)
+{
+	return look->unit > 0 ? count->weight / look->unit : count->count;
+}
+
+/* The boundary takes epochs for about equal. Where a few of them hold most of the weight (the rate fell,
+ * the program slept), no more than these are worth anything: (sum n_e)^2 / sum n_e^2, which is E for
+ * equal ones. A spread as chance and drawn lengths give it is passed over. */
+static double epochs_worth(const struct look *look)
+{
+	const double n = (double)look->evidence.n_epochs;
+	double sum = 0, squares = 0;
+
+	for (size_t e = 0; e < look->evidence.n_epochs; e++) {
+		sum += look->n_by_epoch[e];
+		squares += look->n_by_epoch[e] * look->n_by_epoch[e];
+	}
+	return squares > 0 ? fmin(n, SPREAD_USUAL * sum * sum / squares) : n;
+}
+
+/* What the functions have in all, and what each epoch has. */
+static void look_fill(struct look *look, const struct estimate_table *table)
+{
+	for (size_t s = 0; s < look->n; s++) {
+		look->order[s] = s;
+		for (size_t i = table->first[s]; i < table->first[s + 1]; i++) {
+			const double amount = cell_amount(look, &table->counts[i]);
+
+			look->counts[s] += amount;
+			if (table->counts[i].count)
+				look->squares[s] += amount * amount / table->counts[i].count;
+		}
+	}
+	for (size_t cell = 0; cell < table->n_epochs * table->n_clocks; cell++)
+		if (table->cell_count[cell])
+			look->n_by_epoch[look->evidence.place[cell] / look->evidence.n_clocks] +=
+				look->unit > 0 ? table->cell_weight[cell] / look->unit
+					       : table->cell_count[cell];
+	look->epochs = epochs_worth(look);
+	qsort_r(look->order, look->n, sizeof(*look->order), count_compare, look->counts);
+}
+
 static enum status look_init(struct look *look, const struct estimate_table *table,
-			     struct error *error)
+			     bool period_weights, struct error *error)
 {
 	const size_t n_epochs = table->n_epochs;
-	const enum status status = evidence_init(&look->evidence, table, false, error);
+	const enum status status = evidence_init(&look->evidence, table, period_weights, error);
 
 	if (status != STATUS_OK)
 		return status;
 	look->n = table->n_functions;
+	if (period_weights && look->evidence.samples)
+		look->unit = look->evidence.total / (double)look->evidence.samples;
+	look->squares = calloc(look->n + 1, sizeof(*look->squares));
 	look->counts = calloc(look->n + 1, sizeof(*look->counts));
 	look->order = calloc(look->n + 1, sizeof(*look->order));
 	look->n_by_epoch = calloc(n_epochs + 1, sizeof(*look->n_by_epoch));
 	look->a = calloc(n_epochs + 1, sizeof(*look->a));
 	look->b = calloc(n_epochs + 1, sizeof(*look->b));
-	if (!look->counts || !look->order || !look->n_by_epoch || !look->a || !look->b) {
+	if (!look->counts || !look->squares || !look->order || !look->n_by_epoch || !look->a ||
+	    !look->b) {
 		look_release(look);
 		return error_set(error, STATUS_NO_MEMORY, "estimate: no memory for %zu functions",
 				 look->n);
 	}
-	for (size_t s = 0; s < look->n; s++) {
-		look->order[s] = s;
-		for (size_t i = table->first[s]; i < table->first[s + 1]; i++)
-			look->counts[s] += table->counts[i].count;
-	}
-	for (size_t cell = 0; cell < n_epochs * table->n_clocks; cell++)
-		if (table->cell_count[cell])
-			look->n_by_epoch[look->evidence.place[cell] / look->evidence.n_clocks] +=
-				table->cell_count[cell];
-	qsort_r(look->order, look->n, sizeof(*look->order), count_compare, look->counts);
+	look_fill(look, table);
 	return STATUS_OK;
 }
 
@@ -112,7 +154,7 @@ static void epochs_of_function(const struct look *look, size_t s, double *epochs
 	for (size_t i = table->first[s]; i < table->first[s + 1]; i++)
 		if (table->counts[i].count)
 			epochs[look->evidence.place[table->counts[i].cell] /
-			       look->evidence.n_clocks] += table->counts[i].count;
+			       look->evidence.n_clocks] += cell_amount(look, &table->counts[i]);
 }
 
 /* Variance of the sum of d_e around its share of n_e, at least `floor`, widened for serial
@@ -120,7 +162,7 @@ static void epochs_of_function(const struct look *look, size_t s, double *epochs
 static double sum_variance(const struct look *look, const double *d, double total, double floor)
 {
 	const size_t n_epochs = look->evidence.n_epochs;
-	const double n = (double)n_epochs;
+	const double n = look->epochs;
 	const double part = total / (double)look->evidence.samples;
 	double squares = 0, lagged = 0, before = 0, r;
 
@@ -166,8 +208,9 @@ static double forecast_epochs(double difference, double variance, double n_epoch
 static void forecast_set(struct look *look, double difference, double variance)
 {
 	const double n = (double)look->evidence.n_epochs;
-	const double needed =
-		forecast_epochs(difference, variance, n, look->scale, look->rho2, look->boundary);
+	const double needed = n / look->epochs *
+			      forecast_epochs(difference, variance, look->epochs, look->scale,
+					      look->rho2, look->boundary);
 
 	look->until->epochs_more = fmax(1, needed / FORECAST_MEDIAN - n);
 	look->until->epochs_more_max = fmax(1, needed * FORECAST_MAX - n);
@@ -178,15 +221,14 @@ static void forecast_set(struct look *look, double difference, double variance)
 static void pair_look(struct look *look, size_t a, size_t b)
 {
 	const double difference = look->counts[a] - look->counts[b];
-	const double floor = look->counts[a] + look->counts[b];
+	const double floor = look->squares[a] + look->squares[b];
 	double variance, g;
 
 	epochs_of_function(look, b, look->b);
 	for (size_t e = 0; e < look->evidence.n_epochs; e++)
 		look->b[e] = look->a[e] - look->b[e];
 	variance = sum_variance(look, look->b, difference, floor);
-	g = estimate_until_evidence(difference, variance,
-				    (double)look->evidence.n_epochs * look->scale, look->rho2);
+	g = estimate_until_evidence(difference, variance, look->epochs * look->scale, look->rho2);
 	if (look->until->a != ESTIMATE_UNTIL_NONE && g >= look->until->evidence)
 		return;
 	look->until->a = a;
@@ -231,11 +273,11 @@ static void share_look(struct look *look, double half_width)
 		double variance, g;
 
 		epochs_of_function(look, s, look->a);
-		variance = sum_variance(look, look->a, look->counts[s], n * share * (1 - share));
+		variance = sum_variance(look, look->a, look->counts[s],
+					look->squares[s] * (1 - share));
 		if (!(variance > 0))
 			continue;
-		g = estimate_until_evidence(half_width * n, variance,
-					    (double)look->evidence.n_epochs * look->scale,
+		g = estimate_until_evidence(half_width * n, variance, look->epochs * look->scale,
 					    look->rho2);
 		if (look->until->a != ESTIMATE_UNTIL_NONE && g >= look->until->evidence)
 			continue;
@@ -259,7 +301,7 @@ enum status estimate_until(struct estimate_until *until, const struct estimate_t
 	if (options->kind == ESTIMATE_UNTIL_SHARE && !(options->half_width > 0))
 		return error_set(error, STATUS_USAGE, "a share cannot be known to within +-%g",
 				 options->half_width);
-	status = look_init(&look, table, error);
+	status = look_init(&look, table, options->period_weights, error);
 	if (status != STATUS_OK)
 		return status;
 	look.scale = options->epochs_per_row > 0 ? options->epochs_per_row : 1;
@@ -268,8 +310,8 @@ enum status estimate_until(struct estimate_until *until, const struct estimate_t
 	top_k = top_k < look.n ? top_k : look.n;
 	if (look.evidence.samples < ESTIMATE_SAMPLES_MIN)
 		until->why = why_samples;
-	else if ((double)look.evidence.n_epochs * look.scale < ESTIMATE_UNTIL_EPOCHS_MIN ||
-		 look.evidence.n_epochs < ESTIMATE_EPOCHS_MIN)
+	else if (look.epochs * look.scale < ESTIMATE_UNTIL_EPOCHS_MIN ||
+		 look.epochs < ESTIMATE_EPOCHS_MIN)
 		until->why = why_epochs;
 	if (until->why)
 		until->epochs_more = until->epochs_more_max = until->epochs_at_best =

@@ -11,7 +11,8 @@
  *	D = c_i - c_j,  V = max(E/(E-1) sum_e (d_e - (D/N) n_e)^2, c_i + c_j) * (1 + r)/(1 - r)
  *	g = D^2 rho^2 / (2 (V/E)(E rho^2 + 1)) - ln(E rho^2 + 1)/2,   settled when g >= ln(1/alpha)
  *
- * r is the lag-1 correlation of epochs, shrunk while it could be chance.
+ * r is the lag-1 correlation of epochs, shrunk while it could be chance. Where epochs differ much in their
+ * samples, E is what they are worth: (sum n_e)^2 / sum n_e^2.
  */
 #ifndef ASSAY_ESTIMATE_SEQUENTIAL_H
 #define ASSAY_ESTIMATE_SEQUENTIAL_H
@@ -34,6 +35,9 @@ struct estimate_until_options {
 	/* How many epochs as recorded one epoch of the table holds: 1, after m mergings in pairs 2^m.
 	 * Keeps the boundary the same when epochs are merged. 0: 1. */
 	double epochs_per_row;
+	/* Samples count by their periods, as they must where the rate changed on the way: else the time
+	 * of the higher rate would count more. */
+	bool period_weights;
 };
 
 #define ESTIMATE_UNTIL_NONE SIZE_MAX

@@ -199,7 +199,7 @@ static bool rate_follow(struct recorder *recorder, const struct manifest_epoch *
 	recorder->window_cpu_ns += (double)epoch->target_cpu_ns;
 	if (recorder->plan.follows_cost && recorder->window_cpu_ns >= ADAPT_AFTER_NS) {
 		rate = rate_adapt(rate, recorder->window_cost_ns / recorder->window_cpu_ns,
-				  recorder->options->budget);
+				  plan_budget(recorder->options));
 		recorder->window_cost_ns = recorder->window_cpu_ns = 0;
 	}
 	if (rate == recorder->plan.rate_hz && !paces_changed)
@@ -263,7 +263,7 @@ enum status epoch_finish(struct recorder *recorder, bool last, struct error *err
 	struct manifest_epoch epoch = { .clocks = clocks };
 	const uint64_t now = sys_now_ns(recorder->sys);
 	enum status status;
-	uint64_t redrawn;
+	uint64_t redrawn, looked;
 	bool changed;
 	double cost;
 
@@ -276,6 +276,8 @@ enum status epoch_finish(struct recorder *recorder, bool last, struct error *err
 	epoch_fill(recorder, &epoch, now);
 	lateness_note(recorder, now);
 	cost = epoch_cost(recorder, &epoch);
+	looked = recorder->stop.cpu_ns - recorder->looked_ns;
+	recorder->looked_ns = recorder->stop.cpu_ns;
 	epoch.achieved = epoch.target_cpu_ns ? cost / (double)epoch.target_cpu_ns : 0;
 	recorder->cost_ns += cost;
 	recorder->accounted_cpu_ns += (double)epoch.target_cpu_ns;
@@ -283,7 +285,8 @@ enum status epoch_finish(struct recorder *recorder, bool last, struct error *err
 	recorder->epoch++;
 	if (status != STATUS_OK || last)
 		return status;
-	changed = rate_follow(recorder, &epoch, cost);
+	/* Looks are few and dear: the rate must not jump for each. They keep to a part of their own. */
+	changed = rate_follow(recorder, &epoch, fmax(0, cost - (double)looked));
 	stretch_follow(recorder, &epoch, cost);
 	epoch_start(recorder, now);
 	if (recorder->scope == SCOPE_INHERIT)

@@ -153,6 +153,7 @@ static enum status head_fill(struct recorder *recorder, struct error *error)
 	for (size_t i = 0; i < events->n; i++)
 		manifest->kernel |= !events->events[i].attr.exclude_kernel;
 	manifest->epoch_nominal_ns = options->epoch_ns;
+	manifest->until = copy_of(options->until);
 	machine_read(&manifest->machine, recorder->sys);
 	if (command_fill(manifest, options) && events_fill(manifest, events) &&
 	    clocks_fill(manifest, recorder))
@@ -348,6 +349,8 @@ enum status output_finish(struct recorder *recorder, const struct record_result 
 		.tasks_unsampled = recorder->followed.unsampled,
 		.unsampled_cpu_ns = recorder->followed.unsampled_cpu_ns,
 		.period_weights = -1,
+		.looks = recorder->stop.looks,
+		.settled = (char *)(uintptr_t)(recorder->stop.reason ? recorder->stop.text : NULL),
 	};
 	enum status status = build_ids ? STATUS_OK
 				       : error_set(error, STATUS_NO_MEMORY,

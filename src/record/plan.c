@@ -282,6 +282,11 @@ static enum status clocks_add(struct plan *plan, const struct record_options *op
 	return status;
 }
 
+double plan_budget(const struct record_options *options)
+{
+	return options->until ? options->budget * (1 - RECORD_LOOKING_SHARE) : options->budget;
+}
+
 /* Where the user chose the rate, nothing that was measured may change a draw: --seed repeats them. */
 static uint32_t block_choose(const struct record_options *options, const struct cost *cost)
 {
@@ -315,14 +320,14 @@ enum status plan_make(struct plan *plan, const struct record_options *options,
 		snprintf(plan->rate_why, sizeof(plan->rate_why), "-F %g asked for it",
 			 options->rate_hz);
 	} else {
-		rate = rate_for_budget(options->budget, per_sample, fixed_share) /
+		rate = rate_for_budget(plan_budget(options), per_sample, fixed_share) /
 		       events_that_sample(options->events);
 		plan->follows_cost = true;
 		rates_apply(plan, rate, paces, &clamped);
 		snprintf(plan->rate_why, sizeof(plan->rate_why),
 			 "a sample costs about %.1f us here, so that %.3g a second take %.2g %% of "
 			 "the target's CPU time",
-			 per_sample / 1e3, plan->rate_hz, options->budget * 100);
+			 per_sample / 1e3, plan->rate_hz, plan_budget(options) * 100);
 	}
 	typed_apply(plan, options->events, paces, &clamped);
 	if (clamped)

@@ -63,6 +63,9 @@ MUST_CHECK enum status plan_make(struct plan *plan, const struct record_options 
  * of the events as last seen. */
 void plan_set_rate(struct plan *plan, double rate_hz, const struct event_pace *paces);
 
+/* The share of the target's CPU time that sampling may take: the budget without what looking needs. */
+double plan_budget(const struct record_options *options);
+
 /* The attribute a clock needs to be opened and stored with: everything but the period. */
 bool event_is_period_like(const struct event *event);
 

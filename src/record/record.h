@@ -22,7 +22,9 @@
 #include "record/rate.h"
 #include "target/launch.h"
 
-#define RECORD_DEFAULT_BUDGET      0.01
+#define RECORD_DEFAULT_BUDGET 0.01
+/* With hooks.stop this part of the budget is kept for whoever looks at the data. */
+#define RECORD_LOOKING_SHARE       0.2
 #define RECORD_DEFAULT_CLOCKS      2
 #define RECORD_DEFAULT_STACK_BYTES 8192
 #define RECORD_MAX_STACK_BYTES     65528 /* a record holds 16 bits of size, in eights */
@@ -67,6 +69,7 @@ struct record_options {
 	uint64_t duration_ns; /* -d: 0 unlimited */
 	uint64_t max_bytes;   /* --max-size: 0 unlimited */
 	const char *output;
+	const char *until; /* the question that hooks.stop decides, for the manifest; NULL: none */
 	char *const *command_line; /* of assay itself, NULL-terminated: for perf.data's header */
 	const char *version;
 	const struct launch_state *launch_state; /* what a launched command is to find */
@@ -79,12 +82,23 @@ struct record_progress {
 	double achieved, budget;
 };
 
+/* What somebody who reads the bundle while it grows has to say. */
+struct record_stop {
+	const char *reason; /* to end now, as manifest_end.reason; NULL: go on */
+	const char *text;   /* with a reason: why, for the manifest; owned by whoever answers */
+	uint64_t looks;     /* how often the data were looked at so far, */
+	uint64_t cpu_ns;    /* and the CPU time of this process that it took */
+};
+
 struct record_hooks {
 	void *data;
 	void (*notice)(void *data, const char *text); /* a sentence for the user */
 	/* At least every `progress_ns` while recording; NULL when nobody watches. */
 	void (*progress)(void *data, const struct record_progress *progress);
 	uint64_t progress_ns;
+	/* After every wake, with the number of finished epochs that the bundle at options.output holds
+	 * by now. Must not block: rings fill meanwhile. NULL: only limits end the recording. */
+	void (*stop)(void *data, uint64_t epochs, struct record_stop *stop);
 };
 
 struct record_result {
@@ -92,7 +106,7 @@ struct record_result {
 	bool target_ended;  /* a launched command ended: */
 	int exit_code;      /* of the command; 127 or 126 when it could not be started */
 	int signal;         /* that the command died of, 0 none */
-	bool ended_by_us;   /* the signal was ours (-d, --max-size) */
+	bool ended_by_us;   /* the signal was ours (-d, --max-size, hooks.stop) */
 	const char *reason; /* as manifest_end.reason */
 	uint64_t samples, lost, epochs, bytes;
 	double achieved, budget;

@@ -125,6 +125,10 @@ static void limits_check(struct recorder *recorder, uint64_t now_ns)
 		recorder->reason = "max-size";
 	else if (attached_ended(recorder))
 		recorder->reason = "exit";
+	if (recorder->reason || !recorder->hooks->stop)
+		return;
+	recorder->hooks->stop(recorder->hooks->data, recorder->epochs_written, &recorder->stop);
+	recorder->reason = recorder->stop.reason;
 }
 
 static void progress_tell(const struct recorder *recorder, uint64_t now_ns, uint64_t *next_ns)

@@ -90,6 +90,8 @@ struct recorder {
 
 	uint64_t exec_ns;   /* when the launched command's first exec took place; 0: not yet */
 	const char *reason; /* to end: NULL while it goes on */
+	struct record_stop stop;
+	uint64_t looked_ns; /* stop.cpu_ns at the start of the epoch */
 	bool signal_sent;
 };
 

@@ -10,6 +10,7 @@
 #include "estimate/sequential.h"
 #include "estimate/stability.h"
 #include "estimate/unseen.h"
+#include "profile/weighting.h"
 #include "report/contract.h"
 #include "report/file_findings.h"
 #include "report/measure.h"
@@ -43,42 +44,6 @@ static void build_release(struct build *build)
 static enum status no_memory(struct error *error)
 {
 	return error_set(error, STATUS_NO_MEMORY, "no memory for the report");
-}
-
-#define RATE_CHANGED 0.01 /* relative difference of mean periods from which counts mislead */
-
-/* A rate that followed its budget: where it was higher, equal time left more samples, so that counts
- * would favour what ran then. */
-static bool rate_changed(const struct manifest *manifest)
-{
-	for (size_t c = 0; c < manifest->n_clocks; c++) {
-		if (!manifest->clocks[c].randomised)
-			continue;
-		for (size_t e = 1; e < manifest->n_epochs; e++) {
-			const double first = manifest->epochs[0].clocks[c].mean_period;
-			const double here = manifest->epochs[e].clocks[c].mean_period;
-
-			if (fabs(here - first) > RATE_CHANGED * first)
-				return true;
-		}
-	}
-	return false;
-}
-
-/* Periods as weights where samples stand for different amounts: always when the kernel steers them
- * or the rate changed on the way, by choice (estimates.md, section 1) when they were drawn. */
-static enum estimate_weighting weighting_of(const struct profile *profile)
-{
-	const struct manifest *manifest = &profile->bundle->manifest;
-
-	if (!profile->bundle->has_manifest || manifest->schedule == SCHEDULE_FREQ ||
-	    rate_changed(manifest))
-		return ESTIMATE_WEIGHT_PERIOD;
-	switch (manifest->end.present ? manifest->end.period_weights : -1) {
-	case 0: return ESTIMATE_WEIGHT_ONE;
-	case 1: return ESTIMATE_WEIGHT_PERIOD;
-	default: return ESTIMATE_WEIGHT_AUTO;
-	}
 }
 
 static void row_names(const struct build *build, size_t index, struct report_row *row)
@@ -288,6 +253,7 @@ static enum status next_make(struct build *build, double epoch_s, struct error *
 		.epochs_per_row = build->table->n_epochs
 					  ? (double)report->contract.epochs / build->table->n_epochs
 					  : 1,
+		.period_weights = profile_weighting(build->profile) == ESTIMATE_WEIGHT_PERIOD,
 	};
 	struct estimate_until until;
 	enum status status;
@@ -311,6 +277,7 @@ static enum status settle_make(struct build *build, struct error *error)
 		.epochs_per_row = build->table->n_epochs
 					  ? (double)report->contract.epochs / build->table->n_epochs
 					  : 1,
+		.period_weights = profile_weighting(build->profile) == ESTIMATE_WEIGHT_PERIOD,
 	};
 	const double epoch_s = build->table->n_epochs ? (double)report->totals.duration_ns / 1e9 /
 								build->table->n_epochs
@@ -390,7 +357,7 @@ static enum status stability_make(struct build *build, struct error *error)
 static enum status measures_make(struct build *build, struct error *error)
 {
 	const bool randomised = build->profile->clocks.randomised;
-	const enum estimate_weighting weighting = weighting_of(build->profile);
+	const enum estimate_weighting weighting = profile_weighting(build->profile);
 	struct report *report = build->report;
 	enum status status;
 

@@ -75,6 +75,10 @@ static void contract_of_manifest(struct report *report, const struct profile *pr
 	contract->scope = scope_words(manifest->scope);
 	contract->scope_why = manifest->scope_why;
 	contract->kernel = manifest->kernel;
+	contract->until = manifest->until;
+	contract->ended = manifest->end.present ? manifest->end.reason : NULL;
+	contract->settled = manifest->end.settled;
+	contract->looks = manifest->end.looks;
 	if (manifest->callchains)
 		contract->stacks = manifest->call_graph && !strcmp(manifest->call_graph, "dwarf")
 					   ? "unwound from copies of the stack (dwarf)"

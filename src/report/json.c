@@ -64,6 +64,23 @@ static json_t *schedule(struct json_writer *w, const struct report *report)
 	return object;
 }
 
+/* null without --until */
+static json_t *until(struct json_writer *w, const struct report *report)
+{
+	const struct report_contract *contract = &report->contract;
+	json_t *object;
+
+	if (!contract->until)
+		return json_real_of(w, NAN);
+	object = json_object_of(w);
+	json_set(w, object, "question", json_text_of(w, contract->until));
+	json_set(w, object, "ended_by_data", json_boolean_of(w, contract->settled != NULL));
+	json_set(w, object, "reason", json_text_of(w, contract->ended));
+	json_set(w, object, "text", json_text_of(w, contract->settled));
+	json_set(w, object, "looks", json_integer_of(w, contract->looks));
+	return object;
+}
+
 static json_t *stability(struct json_writer *w, const struct report *report)
 {
 	const struct report_stability *stability = &report->stability;
@@ -242,6 +259,7 @@ static json_t *document(struct json_writer *w, const struct report *report,
 	json_set(w, root, "verdict", verdict(w, report));
 	json_set(w, root, "totals", totals(w, report));
 	json_set(w, root, "schedule", schedule(w, report));
+	json_set(w, root, "until", until(w, report));
 	json_set(w, root, "events", events(w, report));
 	json_set(w, root, "stability", stability(w, report));
 	json_set(w, root, "findings", json_findings(w, &report->findings));

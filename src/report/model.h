@@ -76,6 +76,10 @@ struct report_contract {
 	double sample_cost_ns;   /* 0: unknown */
 	double budget, achieved; /* NAN: none, unknown */
 	uint32_t clocks, epochs;
+	const char *until;   /* the question that was to end it, NULL: none */
+	const char *ended;   /* what did end it, as in the manifest; NULL: unknown */
+	const char *settled; /* what was said when the data ended it, NULL: they did not */
+	uint64_t looks;      /* how often they were looked at */
 	const char *scope, *scope_why;
 	const char *stacks; /* how stacks were taken, NULL: not at all */
 	bool kernel;        /* kernel code was sampled too */

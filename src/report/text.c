@@ -179,6 +179,28 @@ static void scope_line(const struct report *report, struct output *out)
 		output_add(out, "; no stacks");
 }
 
+/* A stop that the data chose is told, with what it means for the numbers (docs/estimates.md, section 6). */
+static void ended_line(const struct report *report, struct output *out)
+{
+	const struct report_contract *contract = &report->contract;
+
+	if (!contract->until)
+		return;
+	if (!contract->settled) {
+		output_format(out,
+			      "by something else than --until %s, which was still open: no number "
+			      "here depends on the %llu looks that were taken",
+			      contract->until, (unsigned long long)contract->looks);
+		return;
+	}
+	output_format(out,
+		      "by the data: --until %s, after %llu look%s: %s. A claim made this way is "
+		      "wrong in at most 5 %% of recordings, however often one looks; the intervals "
+		      "below hold as if the length had been fixed beforehand",
+		      contract->until, (unsigned long long)contract->looks,
+		      contract->looks == 1 ? "" : "s", contract->settled);
+}
+
 static void command_line(const struct report *report, struct output *out)
 {
 	for (size_t i = 0; i < report->n_command && i < COMMAND_WORDS; i++)
@@ -256,6 +278,7 @@ void text_head(const struct report *report, const struct text_options *options,
 	}
 	head_line(report, options, output, "command", command_line);
 	head_line(report, options, output, "measured", measured_line);
+	head_line(report, options, output, "ended", ended_line);
 	head_line(report, options, output, "clocks", clocks_line);
 	if (isfinite(report->contract.rate_hz))
 		head_line(report, options, output, "rate", rate_line);

@@ -64,7 +64,7 @@ static enum status write_epoch(struct manifest_writer *writer, const struct mani
 
 static const struct manifest_end *the_end(void)
 {
-	static char reason[] = "exit";
+	static char reason[] = "exit", settled[] = "the first 5 and their order";
 	static const struct manifest_end end = { .reason = reason,
 						 .end_ns = 99,
 						 .target_exited = true,
@@ -73,7 +73,9 @@ static const struct manifest_end *the_end(void)
 						 .samples = 12345,
 						 .achieved = 0.1 + 0.2,
 						 .tasks_seen = 9,
-						 .period_weights = -1 };
+						 .period_weights = -1,
+						 .looks = 41,
+						 .settled = settled };
 
 	return &end;
 }
@@ -113,6 +115,8 @@ static void check_read_back(const struct manifest *m, const char *text, size_t s
 		assert_int_equal(read.end.samples, 12345);
 		assert_true(read.end.achieved == 0.1 + 0.2);
 		assert_int_equal(read.end.period_weights, -1);
+		assert_int_equal(read.end.looks, 41);
+		assert_string_equal(read.end.settled, "the first 5 and their order");
 	}
 	manifest_release(&read);
 }

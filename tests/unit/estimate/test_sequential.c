@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "support/test.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/random.h"
@@ -181,6 +182,89 @@ static void merging_epochs_keeps_the_boundary(void **state)
 		    estimate_until_evidence(60, 400, 20, 0.13), 1e-12);
 }
 
+/* Two functions 60 : 40 in E epochs of one clock; in the later half of them only `part` as many samples of
+ * `weight` each. */
+static void until_rates(struct estimate_until *until, size_t part, double weight, bool reversed,
+			bool period_weights)
+{
+	const struct estimate_until_options options = { .kind = ESTIMATE_UNTIL_ORDER,
+							.top_k = 1,
+							.period_weights = period_weights };
+	enum { E = 40 };
+	uint32_t counts[2 * E];
+	double weights[2 * E];
+	struct test_table test;
+
+	for (size_t e = 0; e < E; e++) {
+		const uint32_t n = (uint32_t)(e < E / 2 ? 100 : part);
+		const bool swap = reversed && e >= E / 2;
+
+		counts[e] = swap ? n * 2 / 5 : n * 3 / 5;
+		counts[E + e] = n - counts[e];
+		weights[e] = counts[e] * (e < E / 2 ? 1 : weight);
+		weights[E + e] = counts[E + e] * (e < E / 2 ? 1 : weight);
+	}
+	test_table_init(&test, 2, E, 1, counts, weights, NULL);
+	assert_int_equal(estimate_until(until, &test.table, &options, NULL), STATUS_OK);
+	test_table_release(&test);
+}
+
+static void where_the_rate_fell_periods_decide_which_function_takes_more(void **state)
+{
+	struct estimate_until counted, weighted;
+
+	(void)state;
+	/* First half 60:40, second half 40:60 at a tenth of the rate: equal in time, not in counts. */
+	until_rates(&counted, 10, 10, true, false);
+	assert_true(counted.epochs_more < INFINITY);
+	until_rates(&weighted, 10, 10, true, true);
+	assert_true(weighted.epochs_more == INFINITY);
+}
+
+static void samples_that_stand_for_much_are_worth_less_than_as_many_of_equal_weight(void **state)
+{
+	struct estimate_until even, uneven;
+
+	(void)state;
+	until_rates(&even, 100, 1, false, true);
+	until_rates(&uneven, 10, 10, false, true);
+	/* 4000 samples against 2000 + 200 of weight 10: sum w^2 is 4000 against 22000 for the same sum */
+	assert_true(uneven.evidence < even.evidence / 4);
+}
+
+/* 40 epochs, 60 : 40 in each; the first `n_large` have 1000 samples, the others 5. */
+static void until_lopsided(struct estimate_until *until, int n_large)
+{
+	const struct estimate_until_options options = { .kind = ESTIMATE_UNTIL_ORDER, .top_k = 1 };
+	enum { E = 40 };
+	uint32_t counts[2 * E];
+	struct test_table test;
+
+	for (int e = 0; e < E; e++) {
+		counts[e] = e < n_large ? 600 : 3;
+		counts[E + e] = e < n_large ? 400 : 2;
+	}
+	test_table_init(&test, 2, E, 1, counts, NULL, NULL);
+	assert_int_equal(estimate_until(until, &test.table, &options, NULL), STATUS_OK);
+	test_table_release(&test);
+}
+
+static void a_few_epochs_that_hold_most_of_the_samples_are_few_epochs(void **state)
+{
+	const double n = 12 * 1000 + 28 * 5, squares = 12 * 1e6 + 28 * 25;
+	struct estimate_until until;
+
+	(void)state;
+	until_lopsided(&until, 12);
+	assert_near(until.evidence,
+		    estimate_until_evidence(0.2 * n, n, 1.25 * n * n / squares,
+					    estimate_until_rho2(0.05)),
+		    1e-9);
+	until_lopsided(&until, 9);
+	assert_false(until.settled);
+	assert_string_equal(until.why, "fewer than 12 epochs");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -192,6 +276,10 @@ int main(void)
 		cmocka_unit_test(a_share_settles_when_its_interval_is_narrow_enough),
 		cmocka_unit_test(unsteady_epochs_are_weaker_evidence_and_stretches_weaker_still),
 		cmocka_unit_test(merging_epochs_keeps_the_boundary),
+		cmocka_unit_test(where_the_rate_fell_periods_decide_which_function_takes_more),
+		cmocka_unit_test(
+			samples_that_stand_for_much_are_worth_less_than_as_many_of_equal_weight),
+		cmocka_unit_test(a_few_epochs_that_hold_most_of_the_samples_are_few_epochs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

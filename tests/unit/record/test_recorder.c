@@ -506,6 +506,68 @@ static void losses_are_told_with_their_place_in_time(void **state)
 	scene_release(&scene);
 }
 
+struct watcher {
+	uint64_t asked, until; /* epochs at which it says stop */
+	const char *reason;
+};
+
+static void watcher_ask(void *data, uint64_t epochs, struct record_stop *stop)
+{
+	struct watcher *watcher = data;
+
+	watcher->asked++;
+	stop->looks = epochs / 2;
+	if (epochs < watcher->until)
+		return;
+	stop->reason = watcher->reason;
+	stop->text = "the first 3 and their order";
+}
+
+static void whoever_watches_the_data_can_end_the_recording_and_the_manifest_says_so(void **state)
+{
+	struct watcher watcher = { .until = 7, .reason = "settled" };
+	struct scene scene;
+	struct bundle bundle;
+
+	(void)state;
+	scene_make(&scene, "cpu-clock");
+	scene.options.until = "top=3";
+	scene.hooks.data = &watcher;
+	scene.hooks.stop = watcher_ask;
+	scene_record(&scene);
+	assert_true(watcher.asked > 7);
+	assert_string_equal(scene.result.reason, "settled");
+	assert_int_equal(bundle_open(&bundle, sys_real(), scene.path, NULL), STATUS_OK);
+	/* the epoch that had begun is kept */
+	assert_in_range(bundle.manifest.n_epochs, 7, 8);
+	assert_string_equal(bundle.manifest.until, "top=3");
+	assert_string_equal(bundle.manifest.end.reason, "settled");
+	assert_string_equal(bundle.manifest.end.settled, "the first 3 and their order");
+	assert_int_equal(bundle.manifest.end.looks, 3);
+	bundle_close(&bundle);
+	scene_release(&scene);
+}
+
+static void whoever_watches_the_data_and_never_decides_changes_nothing(void **state)
+{
+	struct watcher watcher = { .until = UINT64_MAX };
+	struct scene scene;
+	struct bundle bundle;
+
+	(void)state;
+	scene_make(&scene, "cpu-clock");
+	scene.options.until = "top=3";
+	scene.hooks.data = &watcher;
+	scene.hooks.stop = watcher_ask;
+	scene_record(&scene);
+	assert_int_equal(bundle_open(&bundle, sys_real(), scene.path, NULL), STATUS_OK);
+	assert_string_equal(bundle.manifest.end.reason, "duration");
+	assert_null(bundle.manifest.end.settled);
+	assert_true(bundle.manifest.end.looks > 0);
+	bundle_close(&bundle);
+	scene_release(&scene);
+}
+
 static void without_the_right_to_whole_cpus_the_knob_is_named(void **state)
 {
 	struct scene scene;
@@ -577,6 +639,9 @@ int main(void)
 		cmocka_unit_test(no_request_arms_a_timer_below_the_safety_bound),
 		cmocka_unit_test(the_rate_follows_from_the_budget_and_the_cost),
 		cmocka_unit_test(losses_are_told_with_their_place_in_time),
+		cmocka_unit_test(
+			whoever_watches_the_data_can_end_the_recording_and_the_manifest_says_so),
+		cmocka_unit_test(whoever_watches_the_data_and_never_decides_changes_nothing),
 		cmocka_unit_test(without_the_right_to_whole_cpus_the_knob_is_named),
 		cmocka_unit_test(whichever_call_fails_nothing_is_left_open),
 	};
