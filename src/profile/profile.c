@@ -140,12 +140,19 @@ static enum status events_take(struct profile *profile, struct error *error)
 	profile->events = calloc(n, sizeof(*profile->events));
 	if (!profile->events)
 		return error_set(error, STATUS_NO_MEMORY, "no memory for the events");
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
+		const struct perf_event_attr *own = &events[i].attr;
+		const bool is_fixed = !own->freq && own->sample_period;
+
 		profile->events[i].name = events[i].name;
+		profile->events[i].period = is_fixed ? (double)own->sample_period : 1;
+	}
 	profile->n_events = n;
 	profile->unit_is_ns =
-		attr->type == PERF_TYPE_SOFTWARE && (attr->config == PERF_COUNT_SW_CPU_CLOCK ||
-						     attr->config == PERF_COUNT_SW_TASK_CLOCK);
+		attr->type == PERF_TYPE_SOFTWARE &&
+		(attr->config == PERF_COUNT_SW_CPU_CLOCK ||
+		 attr->config == PERF_COUNT_SW_TASK_CLOCK) &&
+		(attr->sample_type & (PERF_SAMPLE_PERIOD | PERF_SAMPLE_READ) || !attr->freq);
 	return STATUS_OK;
 }
 
@@ -328,6 +335,14 @@ static enum status sample_deliver(struct pass *pass, const struct perfdata_recor
 	return sample_count(pass, sample, time, column, weight, error);
 }
 
+static double period_of(const struct profile *profile, const struct perfdata_sample *sample,
+			uint32_t event)
+{
+	if (sample->has_period && sample->period)
+		return (double)sample->period;
+	return event < profile->n_events ? profile->events[event].period : 1;
+}
+
 static enum status sample_take(struct pass *pass, const struct perfdata_record *record,
 			       struct error *error)
 {
@@ -339,9 +354,8 @@ static enum status sample_take(struct pass *pass, const struct perfdata_record *
 	if (event == PERFDATA_NO_EVENT && pass->profile->n_events == 1)
 		event = 0;
 	if (!sample->has_read || pass->profile->bundle->has_manifest)
-		return sample_deliver(
-			pass, record, event,
-			sample->has_period && sample->period ? (double)sample->period : 1, error);
+		return sample_deliver(pass, record, event, period_of(pass->profile, sample, event),
+				      error);
 	for (uint32_t i = 0; i < sample->n_read && status == STATUS_OK; i++)
 		if (readings_take(&pass->readings, &sample->read[i], &event, &growth))
 			status = sample_deliver(pass, record, event, (double)growth, error);

@@ -40,6 +40,7 @@ struct profile_event {
 	const char *name;
 	uint64_t samples; /* all of them, filtered or not */
 	double weight;    /* sum of their periods */
+	double period;    /* what a sample stands for that does not say so itself (perf's rule) */
 };
 
 struct profile {

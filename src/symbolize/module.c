@@ -18,12 +18,13 @@ static bool text_copy(const char **to, const char *from)
 	return *to || !from;
 }
 
-/* The file's own name. A path that ends in a slash, or a pseudo path such as "[vdso]", is its name. */
+/* The file's own name. A path that ends in a slash, or a pseudo path such as "[vdso]", is its name; so
+ * is that of a file whose own name looks like a pseudo path. */
 static const char *name_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
-	return slash && slash[1] ? slash + 1 : path;
+	return slash && slash[1] && slash[1] != '[' ? slash + 1 : path;
 }
 
 struct module *module_new(struct symbolizer *symbolizer, enum module_kind kind,

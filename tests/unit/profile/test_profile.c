@@ -193,7 +193,7 @@ static void tags_keep_apart_only_what_was_asked_for(void **state)
 	recording_end(&r);
 }
 
-static void without_times_the_order_in_the_file_stands_for_them(void **state)
+static void what_samples_lack_the_file_and_the_event_stand_for(void **state)
 {
 	struct recording r;
 
@@ -219,6 +219,9 @@ static void without_times_the_order_in_the_file_stands_for_them(void **state)
 	assert_int_equal(r.profile.stacks.n, 1);
 	/* one stack in all 40 epochs: places in the file were cut as times would have been */
 	assert_int_equal(r.profile.stacks.n_counts, 40);
+	/* and without PERIOD each stands for the period that the event was opened with */
+	assert_true(r.profile.unit_is_ns);
+	assert_true(r.profile.weight >= 1000 * 1e6 && r.profile.weight <= 1000 * 1e6);
 	recording_end(&r);
 }
 
@@ -248,7 +251,7 @@ int main(void)
 		cmocka_unit_test(a_filter_on_something_that_samples_lack_is_refused),
 		cmocka_unit_test(an_event_that_is_not_there_is_named_with_what_is),
 		cmocka_unit_test(tags_keep_apart_only_what_was_asked_for),
-		cmocka_unit_test(without_times_the_order_in_the_file_stands_for_them),
+		cmocka_unit_test(what_samples_lack_the_file_and_the_event_stand_for),
 		cmocka_unit_test(an_empty_recording_is_a_profile_without_samples),
 	};
 

@@ -432,6 +432,20 @@ static void the_vdso_of_this_machine_is_named(void **state)
 	fixture_release(&fixture);
 }
 
+static void a_file_is_never_named_like_a_pseudo_path(void **state)
+{
+	struct module_identity odd = { .path = "/tmp/[heap]/[vdso]" },
+			       plain = { .path = "/tmp/a b" };
+	struct fixture fixture;
+
+	(void)state;
+	fixture_init(&fixture);
+	assert_string_equal(module_name(symbolizer_module(fixture.symbolizer, &odd)),
+			    "/tmp/[heap]/[vdso]");
+	assert_string_equal(module_name(symbolizer_module(fixture.symbolizer, &plain)), "a b");
+	fixture_release(&fixture);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -452,6 +466,7 @@ int main(void)
 		cmocka_unit_test(an_offset_outside_all_executable_segments_has_no_address),
 		cmocka_unit_test(equal_identities_are_one_module_and_others_are_not),
 		cmocka_unit_test(the_vdso_of_this_machine_is_named),
+		cmocka_unit_test(a_file_is_never_named_like_a_pseudo_path),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
