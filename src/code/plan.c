@@ -32,7 +32,7 @@ enum code_refusal planner_add_patch(struct planner *planner, struct code_patch p
 		plan->sites[plan->n_sites++] = planner->sites[i].site;
 		patch.n_sites++;
 	}
-	patch.loop = !patch.n_sites;
+	patch.loop = n && !patch.n_sites;
 	plan->patches[plan->n_patches++] = patch;
 	return CODE_PLANNED;
 }
@@ -130,6 +130,15 @@ enum code_refusal code_plan_make(struct code_plan *plan, const struct code_modul
 	else
 		exits_count(plan);
 	return refusal;
+}
+
+size_t code_plan_inside(const struct code_plan *plan, struct code_range *ranges, size_t capacity)
+{
+	const size_t n = code_module_ranges(plan->module, plan->function, ranges, capacity);
+
+	if (n && plan->entry_patch < plan->n_patches)
+		ranges[0].start = plan->patches[plan->entry_patch].start + 1;
+	return n;
 }
 
 /* The point alone: what leaves the function does not matter. */

@@ -38,10 +38,10 @@
 
 enum code_site_kind {
 	CODE_SITE_ENTRY,
-	CODE_SITE_RETURN,      /* ret, rep ret, ret n, retaa ...: pop_bytes says n */
-	CODE_SITE_TAIL_JUMP,   /* direct jump to another function */
-	CODE_SITE_TAIL_BRANCH, /* the same, when taken: the hook runs on the taken path only */
-	CODE_SITE_TAIL_INDIRECT, /* an exit only if its target lies outside the function's ranges and the
+	CODE_SITE_RETURN,        /* ret, rep ret, ret n, retaa ...: pop_bytes says n */
+	CODE_SITE_TAIL_JUMP,     /* direct jump to another function */
+	CODE_SITE_TAIL_BRANCH,   /* the same, when taken: the hook runs on the taken path only */
+	CODE_SITE_TAIL_INDIRECT, /* an exit only if its target lies outside code_plan_inside() and the
 				  * stack pointer has its entry value: the hook must look */
 	CODE_SITE_POINT,         /* a point that the user chose */
 	CODE_SITE_N_KINDS
@@ -96,6 +96,11 @@ struct code_plan_options {
  * for refused_at). Out of memory is CODE_TOO_LARGE. */
 enum code_refusal code_plan_make(struct code_plan *plan, const struct code_module *module,
 				 uint32_t function, const struct code_plan_options *options);
+
+/* The ranges that an indirect jump may lead to without leaving the function. Its own start is not among
+ * them: a jump there (a virtual call of itself, say) runs the entry's hook, so it is an exit, too. Returns how many
+ * were written, at most `capacity`; CODE_FUNCTION_MAX_PARTS always suffices. */
+size_t code_plan_inside(const struct code_plan *plan, struct code_range *ranges, size_t capacity);
 
 /* Plans one patch with one CODE_SITE_POINT at an instruction of a function. */
 enum code_refusal code_plan_point(struct code_plan *plan, const struct code_module *module,

@@ -55,6 +55,9 @@ enum code_refusal planner_place_x86_64(struct planner *planner);
 enum code_refusal planner_body_x86_64(struct planner *planner);
 enum code_refusal planner_place_aarch64(struct planner *planner);
 
+/* x86-64: the end of what a patch takes: no other one may write there or move from there. */
+uint64_t planner_occupied_end(const struct code_patch *patch);
+
 /* x86-64: finds 5 bytes of padding for each patch that has only room for a short jump. */
 enum code_refusal planner_islands(struct planner *planner);
 

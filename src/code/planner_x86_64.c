@@ -81,8 +81,7 @@ static enum code_refusal window_try(const struct planner *planner, size_t first,
 	return CODE_PLANNED;
 }
 
-/* What a patch takes: no other one may write there or move from there. */
-static uint64_t occupied_end(const struct code_patch *patch)
+uint64_t planner_occupied_end(const struct code_patch *patch)
 {
 	const uint64_t written =
 		patch->start + (patch->form == CODE_PATCH_JUMP ? JUMP_BYTES : SHORT_BYTES);
@@ -241,7 +240,7 @@ static enum code_refusal site_place(struct planner *planner, size_t site, size_t
 {
 	const struct planned_site *at = &planner->sites[site];
 	const struct code_patch *last = last_patch(planner);
-	const uint64_t limit = last ? occupied_end(last) : 0;
+	const uint64_t limit = last ? planner_occupied_end(last) : 0;
 	enum code_refusal refusal, merged;
 	struct window window;
 	size_t first = site;

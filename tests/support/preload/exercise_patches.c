@@ -143,8 +143,7 @@ static bool ranges_keep(const struct exercise *exercise, const struct code_plan 
 
 	if (site->ranges)
 		return true;
-	site->n_ranges = (uint8_t)code_module_ranges(plan->module, plan->function, ranges,
-						     CODE_FUNCTION_MAX_PARTS);
+	site->n_ranges = (uint8_t)code_plan_inside(plan, ranges, CODE_FUNCTION_MAX_PARTS);
 	site->ranges = malloc(sizeof(ranges));
 	if (!site->ranges)
 		return false;
