@@ -440,6 +440,7 @@ static void a_file_is_never_named_like_a_pseudo_path(void **state)
 
 	(void)state;
 	fixture_init(&fixture);
+	fixture_open(&fixture, NULL);
 	assert_string_equal(module_name(symbolizer_module(fixture.symbolizer, &odd)),
 			    "/tmp/[heap]/[vdso]");
 	assert_string_equal(module_name(symbolizer_module(fixture.symbolizer, &plain)), "a b");
