@@ -29,6 +29,34 @@ static const char *bundle_path(const struct sys *sys, const char *path)
 	return BUNDLE_DEFAULT_PATH;
 }
 
+/* A file that the user names must be there: a fall-back would answer another question. */
+static enum status named_check(const struct sys *sys, const char *option, const char *path,
+			       struct error *error)
+{
+	int fd;
+
+	if (!path)
+		return STATUS_OK;
+	fd = sys->openat(sys->state, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+	if (fd < 0)
+		return error_set_errno(error, status_from_errno(-fd), -fd,
+				       "cannot read %s, given with %s", path, option);
+	sys->close(sys->state, fd);
+	return STATUS_OK;
+}
+
+static enum status symbol_files_check(const struct sys *sys, const struct session_options *options,
+				      struct error *error)
+{
+	enum status status = named_check(sys, "--symfs", options->symfs, error);
+
+	if (status == STATUS_OK)
+		status = named_check(sys, "--kallsyms", options->kallsyms, error);
+	if (status == STATUS_OK)
+		status = named_check(sys, "--vmlinux", options->vmlinux, error);
+	return status;
+}
+
 static enum status symbolizer_make(struct session *session, const struct session_options *from,
 				   struct error *error)
 {
@@ -58,6 +86,9 @@ enum status session_open(struct session *session, const struct sys *sys,
 	enum status status;
 
 	*session = (struct session){ .sys = sys };
+	status = symbol_files_check(sys, options, error);
+	if (status != STATUS_OK)
+		return status;
 	status = bundle_open(&session->bundle, sys, bundle_path(sys, options->path), error);
 	session->has_bundle = status == STATUS_OK;
 	if (status == STATUS_OK)

@@ -81,7 +81,8 @@ def exit_codes():
              (["report", "--color", "blue", "p.data"], 2), (["report", "p.data", "q.data"], 2),
              (["report", "-e", "nosuch", "p.data"], 2), (["report", "--comm"], 2),
              (["report", "--children", "--no-children", "p.data"], 2),
-             (["report", "missing.data"], 1), (["report", "p.c"], 1), (["report", "."], 1),
+             (["report", "--symfs", "missing", "p.data"], 1), (["report", "--kallsyms", "missing", "p.data"], 1),
+             (["report", "--vmlinux", "missing", "p.data"], 1), (["report", "missing.data"], 1), (["report", "p.c"], 1), (["report", "."], 1),
              (["report", "p.data"], 0), (["report", "-i", "p.data"], 0)]
     for words, code in cases:
         done = run(*words)
