@@ -145,6 +145,8 @@ static enum code_refusal window_find(const struct planner *planner, size_t insn,
 		refusal = window_try(planner, start, insn, wanted, window);
 		if (refusal == CODE_PLANNED || !backwards)
 			return refusal;
+		if (planner->function->unknown_jump)
+			return refusal == CODE_EXIT_SHORT ? CODE_UNKNOWN_JUMP : refusal;
 		if (!first || first == CODE_EXIT_SHORT)
 			first = refusal;
 		if (planner->insns[insn].address - planner->insns[start].address >
