@@ -155,7 +155,7 @@ struct ticks {
 	size_t cycles; /* that have one */
 	double h;      /* as below */
 	unsigned int harmonics;
-	double concentration; /* of the first harmonic, 0..1 */
+	double concentration; /* of the strongest of those harmonics, 0..1 */
 };
 
 /*
@@ -209,8 +209,8 @@ static void ticks_fold(struct ticks *ticks, const struct cycle *cycle, double pe
 		ticks->h = z2 - 4 * (double)m;
 		ticks->harmonics = (unsigned int)m + 1;
 	}
-	if (ticks->n > 0)
-		ticks->concentration = cabs(sums[0]) / ticks->n;
+	for (size_t m = 0; m < ticks->harmonics && ticks->n > 0; m++)
+		ticks->concentration = fmax(ticks->concentration, cabs(sums[m]) / ticks->n);
 }
 
 struct bins {
@@ -421,7 +421,7 @@ static void own_finding(const struct examination *x, double period, const struct
 	finding_number(findings, finding, "h", own->h);
 	finding_number(findings, finding, "harmonics", own->harmonics);
 	finding_number(findings, finding, "p_value", step->p_value);
-	finding_number(findings, finding, "concentration", own->concentration);
+	finding_number(findings, finding, "concentration", step->ticks.concentration);
 }
 
 static enum status periods_examine(const struct examination *x, struct error *error)

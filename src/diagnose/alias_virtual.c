@@ -138,6 +138,17 @@ static void functions_add(const struct alias *alias, const struct period_result 
 	}
 }
 
+/* Not always the function that the lock was found by: that is the one whose line stands out most. */
+static size_t function_off_most(const struct estimate_lock *lock)
+{
+	const struct estimate_lock_function *most = &lock->functions[lock->worst];
+
+	for (size_t f = 0; f < lock->n_functions; f++)
+		if (lock->functions[f].error_hi > most->error_hi)
+			most = &lock->functions[f];
+	return most->function;
+}
+
 /* The rates that got this verdict: "1000 Hz", "100 Hz, 250 Hz and 1000 Hz". */
 static size_t rates_list(const struct alias *alias, const struct alias_candidate *candidates,
 			 enum estimate_lock_verdict verdict, char *text, size_t size)
@@ -162,7 +173,21 @@ static size_t rates_list(const struct alias *alias, const struct alias_candidate
 	return n;
 }
 
-static void finding_make(const struct alias *alias, const struct period_result *results,
+/* Which kind of clock that would be; "" when there is only one kind, since the program ran all the time. */
+static const char *axis_words(const struct axes *axes, const struct axis *axis)
+{
+	bool off_cpu = false;
+
+	for (size_t a = 0; a < axes->n; a++)
+		off_cpu |= axes->items[a].cpu_time;
+	if (!off_cpu)
+		return "";
+	return axis->cpu_time ? ", counted in CPU time as perf does without -a,"
+			      : ", counted in time as perf does with -a,";
+}
+
+static void finding_make(const struct alias *alias, const struct axes *axes,
+			 const struct period_result *results,
 			 const struct alias_candidate *candidates,
 			 enum estimate_lock_verdict verdict, struct findings *findings)
 {
@@ -178,17 +203,17 @@ static void finding_make(const struct alias *alias, const struct period_result *
 		if (candidates[m].verdict == verdict &&
 		    (!worst || results[m].lock.error_hi > worst->lock.error_hi))
 			worst = &results[m];
-	first = &alias->matrix->functions[worst->lock.functions[worst->lock.worst].function];
-	finding = findings_add(findings, locked ? CODE_ALIAS_LOCKED : CODE_ALIAS_POSSIBLE,
-			       FINDING_WARNING,
-			       "A profiler that samples at %s %s in step with this program: its "
-			       "shares of %s and others "
-			       "could be off by up to %s. This recording's own clocks are "
-			       "randomised, its shares are not "
-			       "touched.",
-			       rates, locked ? "runs" : "may run", first->name,
-			       conduct_percent(worst->lock.error_hi * worst->axis->part, percent,
-					       sizeof(percent)));
+	first = &alias->matrix->functions[function_off_most(&worst->lock)];
+	finding = findings_add(
+		findings, locked ? CODE_ALIAS_LOCKED : CODE_ALIAS_POSSIBLE, FINDING_WARNING,
+		"A profiler that samples at %s%s %s in step with this program: its "
+		"shares of %s and others "
+		"could be off by up to %s. This recording's own clocks are "
+		"randomised, its shares are not "
+		"touched.",
+		rates, axis_words(axes, worst->axis), locked ? "runs" : "may run", first->name,
+		conduct_percent(worst->lock.error_hi * worst->axis->part, percent,
+				sizeof(percent)));
 	if (finding)
 		finding->elsewhere = true;
 	finding_next(
@@ -230,10 +255,10 @@ enum status alias_virtual(struct alias *alias, struct findings *findings, struct
 	if (status == STATUS_OK)
 		status = candidates_add(alias, results, error);
 	if (status == STATUS_OK && alias->n == first + alias->n_periods) {
-		finding_make(alias, results, &alias->candidates[first], ESTIMATE_LOCK_LOCKED,
+		finding_make(alias, &axes, results, &alias->candidates[first], ESTIMATE_LOCK_LOCKED,
 			     findings);
-		finding_make(alias, results, &alias->candidates[first], ESTIMATE_LOCK_POSSIBLE,
-			     findings);
+		finding_make(alias, &axes, results, &alias->candidates[first],
+			     ESTIMATE_LOCK_POSSIBLE, findings);
 	}
 	axes_release(&axes);
 	return status;

@@ -198,8 +198,14 @@ static void functions_spread(struct regimes *regimes, const struct counts *count
 				all > 0 ? sum_of(counts, f, segments[i].from, segments[i].to) / all
 					: p;
 
-			result->low = fmin(result->low, share);
-			result->high = fmax(result->high, share);
+			if (share < result->low || !i) {
+				result->low = share;
+				result->falls = true;
+			}
+			if (share > result->high || !i) {
+				result->high = share;
+				result->falls = false;
+			}
 		}
 	}
 	regimes->n_functions = counts->n_functions;

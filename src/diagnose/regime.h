@@ -39,6 +39,7 @@ struct regime_function {
 	uint32_t function;         /* of the matrix */
 	double observed, expected; /* standard deviation of its share over epochs */
 	double low, high;          /* smallest and largest share of a regime */
+	bool falls;                /* the largest comes before the smallest */
 };
 
 struct regimes {

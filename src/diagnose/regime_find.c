@@ -40,7 +40,7 @@ static void times_list(const struct regimes *regimes, char *text, size_t size)
 static void workload_find(struct findings *findings, const struct regimes *regimes,
 			  const struct matrix *matrix, bool randomised)
 {
-	char times[160], low[32], high[32], move[32];
+	char times[160], from[32], to[32], move[32];
 	const struct regime_function *most;
 	struct finding *finding;
 
@@ -61,8 +61,8 @@ static void workload_find(struct findings *findings, const struct regimes *regim
 				      : "The workload changed ")
 			   : "Shares changed ",
 		times, matrix->functions[most->function].name,
-		conduct_percent(most->low, low, sizeof(low)),
-		conduct_percent(most->high, high, sizeof(high)),
+		conduct_percent(most->falls ? most->high : most->low, from, sizeof(from)),
+		conduct_percent(most->falls ? most->low : most->high, to, sizeof(to)),
 		conduct_percent(most->expected, move, sizeof(move)),
 		randomised ? "One share for the whole recording is an average of different things."
 			   : "The workload changed, or the fixed clock drifted through a cycle of "

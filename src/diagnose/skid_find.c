@@ -171,14 +171,14 @@ static void short_find(struct findings *findings, const struct skid *skid,
 	if (!largest)
 		return;
 	error = (double)matrix->functions[largest->function].samples / (double)matrix->samples;
-	finding = findings_add(findings, CODE_SHORT,
-			       error >= ERROR_WARN ? FINDING_WARNING : FINDING_INFO,
-			       "%zu functions with %s of the samples are shorter than a sample can "
-			       "place (%s has %zu "
-			       "instructions and no loop): their time and that of their callers "
-			       "run into each other.",
-			       n, conduct_percent(together, percent, sizeof(percent)),
-			       matrix->functions[largest->function].name, largest->n_instructions);
+	finding = findings_add(
+		findings, CODE_SHORT, error >= ERROR_WARN ? FINDING_WARNING : FINDING_INFO,
+		"%zu function%s with %s of the samples %s shorter than a sample can "
+		"place (%s has %zu instructions and no loop): time of such "
+		"functions and of their callers runs into each other.",
+		n, n == 1 ? "" : "s", conduct_percent(together, percent, sizeof(percent)),
+		n == 1 ? "is" : "are", matrix->functions[largest->function].name,
+		largest->n_instructions);
 	finding_next(findings, finding, "Count and time them exactly: assay probe -f NAME.");
 	for (size_t i = 0; i < skid->n; i++)
 		if (is_short(&skid->functions[i], matrix)) {

@@ -151,11 +151,29 @@ void file_findings_notes(struct report *report, const struct profile *profile)
 		finding_number(&report->findings, finding, "offset", (double)note->offset);
 		finding_number(&report->findings, finding, "count", (double)note->count);
 	}
-	if (profile->places.origin.foreign)
-		findings_add(&report->findings, CODE_FILE_FOREIGN, FINDING_INFO,
-			     "Recorded on another machine: only files whose build-id is the "
-			     "recorded one "
-			     "give names.");
+}
+
+static void foreign_find(struct report *report, const struct profile *profile)
+{
+	const struct bundle *bundle = profile->bundle;
+	const struct perfdata_header *header = perfdata_reader_header(bundle->reader);
+	const struct manifest_machine *machine =
+		bundle->has_manifest ? &bundle->manifest.machine : NULL;
+	const char *host = machine ? machine->hostname : header->hostname;
+	const char *arch = machine ? machine->arch : header->arch;
+	struct finding *finding;
+
+	if (!profile->places.origin.foreign)
+		return;
+	finding = findings_add(
+		&report->findings, CODE_FILE_FOREIGN, FINDING_INFO,
+		"Recorded on another machine: only files whose build-id is the recorded one "
+		"give names.");
+	finding_next(&report->findings, finding,
+		     "For more names copy that machine's binaries and give their folder "
+		     "(--symfs DIR).");
+	finding_text(&report->findings, finding, "host", host ? host : "");
+	finding_text(&report->findings, finding, "arch", arch ? arch : "");
 }
 
 static int miss_compare(const void *left, const void *right)
@@ -303,6 +321,7 @@ void file_findings(struct report *report, const struct profile *profile, const s
 	if (!profile->bundle->has_manifest)
 		file_findings_records(report, profile);
 	file_findings_notes(report, profile);
+	foreign_find(report, profile);
 	file_findings_symbols(report, profile, table);
 	file_findings_stacks(report, profile, table);
 }

@@ -61,21 +61,31 @@ def not_locked(scene, _folder):
     canary(scene)
 
 
+def marks(scene, every_ns=2_000_000):
+    """A tracepoint or uprobe of the program's own cycle, each occurrence recorded."""
+    scene.attributes += [attribute(kind=2, config=77, period=1, name="sdt_assay:iteration")]
+    scene.attributes[1]["ids"] = [9]
+    for number in range(int(scene.seconds * 1e9 / every_ns) - 1):
+        stamp = START_NS + every_ns * number + 1000
+        payload = struct.pack("<QQIIQ", 9, CODE, PID, PID, stamp) + struct.pack("<IIQ", 0, 0, 1)
+        payload += struct.pack("<QQQQ", number, number, number, 9)
+        scene.extra.append((stamp, record(9, 2, payload)))
+
+
 @has("alias-possible")
 def possible(scene, _folder):
-    """No canary. Folded at 1000 Hz the randomised samples show a cycle in 3 % of the program: too little to
-    put any share off by 2 points."""
-    scene.stretch(5)
-    chance, in_step = by_chance(), cycle(2e6)
-    scene.program = lambda ns, draw: (in_step if draw.random() < 0.03 else chance)(ns, draw)
+    """A fixed clock of 1 ms alone, and marks of a cycle of 2 ms: in step, but nothing tells what it missed."""
+    scene.clocks = [Clock(1, 1e6, randomised=False, kind="fixed", redraw="none")]
+    scene.head.update(schedule="fixed", redraw="none")
+    scene.program = cycle(2e6, 0.4, [0.4, 0.1, 0.3, 0.1, 0.1])
+    marks(scene)
 
 
 @lacks("alias-possible")
-def impossible(scene, _folder):
-    """A cycle that is no multiple and no part of a conventional period: 1.618 ms."""
-    scene.stretch(5)
-    chance, in_step = by_chance(), cycle(1.6180339e6)
-    scene.program = lambda ns, draw: (in_step if draw.random() < 0.03 else chance)(ns, draw)
+def impossible(scene, folder):
+    """The same marks, and a clock of 1.618 ms: no multiple and no part of the cycle."""
+    possible(scene, folder)
+    scene.clocks = [Clock(1, 1.6180339e6, randomised=False, kind="fixed", redraw="none")]
 
 
 @has("alias-unchecked")
@@ -662,13 +672,7 @@ def perf_is_locked(scene, folder):
     """perf's own fixed clock in step with marks of the program; what other phases would show is not known."""
     scene.clocks = [Clock(1, 1e6, randomised=False, kind="fixed", redraw="none")]
     scene.program = cycle(2e6, 0.4, [0.4, 0.1, 0.3, 0.1, 0.1])
-    scene.attributes += [attribute(kind=2, config=77, period=1, name="sdt_assay:iteration")]
-    scene.attributes[1]["ids"] = [9]
-    for number in range(1999):
-        stamp = START_NS + 2_000_000 * number + 1000
-        payload = struct.pack("<QQIIQ", 9, CODE, PID, PID, stamp) + struct.pack("<IIQ", 0, 0, 1)
-        payload += struct.pack("<QQQQ", number, number, number, 9)
-        scene.extra.append((stamp, record(9, 2, payload)))
+    marks(scene)
     return scene.write_plain(os.path.join(folder, "locked.data"))
 
 
