@@ -20,7 +20,7 @@ static const struct command commands[] = {
 	{ "diagnose", "can this measurement be trusted", cmd_diagnose },
 	{ "diff", "two recordings: did the workload change, or the measurement", NULL },
 	{ "run", "sample, diagnose, probe what is uncertain, report", NULL },
-	{ "probe", "exact counts at entry and exit of functions", NULL },
+	{ "probe", "exact counts at entry and exit of functions", cmd_probe },
 	{ "compare", "interleaved comparison of commands", NULL },
 	{ "export", "other tools' formats", NULL },
 	{ "bench", "workloads of known truth: scores assay and its peers", NULL },

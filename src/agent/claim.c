@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "agent/claim.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define RETRY_MASK 63u /* a thread without a block looks for a dead one's at each 64th hit */
+#define RETRY_LOOK 8u
+
+#if defined(AGENT_FREESTANDING) && defined(__x86_64__)
+
+enum { CALL_GETPID = 39, CALL_ARCH_PRCTL = 158, CALL_GETTID = 186, CALL_TGKILL = 234 };
+#define ARCH_SET_GS_BASE 0x1001
+
+static inline long kernel(long number, long a, long b, long c)
+{
+	long result;
+
+	__asm__ volatile("syscall"
+			 : "=a"(result)
+			 : "a"(number), "D"(a), "S"(b), "d"(c)
+			 : "rcx", "r11", "memory");
+	return result;
+}
+
+static inline bool state_set(const struct agent_control *control, struct agent_block *block)
+{
+	if (control->can_write_gs) {
+		__asm__ volatile("wrgsbase %0" : : "r"(block));
+		return true;
+	}
+	return !control->no_calls && kernel(CALL_ARCH_PRCTL, ARCH_SET_GS_BASE, (long)block, 0) == 0;
+}
+
+#else /* in the engine's own process, for tests: no thread but one, and it lives */
+
+enum { CALL_GETPID, CALL_GETTID, CALL_TGKILL };
+
+static inline long kernel(long number, long a, long b, long c)
+{
+	(void)a, (void)b, (void)c;
+	return number == CALL_TGKILL ? -3 : 1;
+}
+
+static inline bool state_set(const struct agent_control *control, struct agent_block *block)
+{
+	(void)control, (void)block;
+	return true;
+}
+
+#endif
+
+static struct agent_block *block_at(const struct agent_control *control,
+				    const struct agent_shared *shared, uint64_t index)
+{
+	return (struct agent_block *)(control->buffers + shared->blocks_offset +
+				      index * shared->block_bytes);
+}
+
+static void block_start(struct agent_block *block, struct agent_shared *shared, uint64_t thread,
+			uint32_t tid)
+{
+	block->self = (uint64_t)block;
+	block->tid = tid;
+	block->busy = 0;
+	block->random = (thread ^ ((uint64_t)tid << 32)) * 0x9e3779b97f4a7c15u | 1;
+	/* the first timed call comes anywhere in a gap, else the first would always be one */
+	block->countdown = 1 + (block->random >> 33) % shared->every;
+	__atomic_store_n(&block->negative_thread, -thread, __ATOMIC_RELAXED);
+	__atomic_store_n(&block->state, AGENT_BLOCK_USED, __ATOMIC_RELEASE);
+	__atomic_fetch_add(&shared->threads, 1, __ATOMIC_RELAXED);
+}
+
+/* Claims the block of a thread that is gone, so that no two threads can. */
+static bool block_seize(struct agent_block *block, struct agent_shared *shared, uint64_t thread,
+			uint32_t tid)
+{
+	uint32_t used = AGENT_BLOCK_USED;
+
+	if (!__atomic_compare_exchange_n(&block->state, &used, AGENT_BLOCK_CLAIMED, false,
+					 __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+		return false;
+	agent_abandon_all(block, shared);
+	block_start(block, shared, thread, tid);
+	return true;
+}
+
+static struct agent_block *block_of_dead(const struct agent_control *control,
+					 struct agent_shared *shared, uint64_t thread, uint32_t tid,
+					 uint64_t misses)
+{
+	if ((misses & RETRY_MASK) || control->no_calls)
+		return NULL;
+	for (uint64_t n = 0; n < RETRY_LOOK; n++) {
+		struct agent_block *block =
+			block_at(control, shared,
+				 (misses / (RETRY_MASK + 1) * RETRY_LOOK + n) % shared->n_blocks);
+
+		if (block->state == AGENT_BLOCK_USED &&
+		    kernel(CALL_TGKILL, (long)control->pid, (long)block->tid, 0) == -3 &&
+		    block_seize(block, shared, thread, tid))
+			return block;
+	}
+	return NULL;
+}
+
+static struct agent_block *block_find(const struct agent_control *control,
+				      struct agent_shared *shared, uint64_t thread, uint32_t tid,
+				      uint64_t function)
+{
+	const uint64_t taken = __atomic_load_n(&shared->blocks_taken, __ATOMIC_RELAXED);
+	const uint64_t n = taken < shared->n_blocks ? taken : shared->n_blocks;
+	uint64_t index, misses;
+
+	for (uint64_t i = 0; i < n; i++) {
+		struct agent_block *block = block_at(control, shared, i);
+
+		if (block->state != AGENT_BLOCK_USED || block->negative_thread != -thread)
+			continue;
+		if (block->tid == tid)
+			return block;
+		if (block_seize(block, shared, thread, tid))
+			return block;
+	}
+	if (taken < shared->n_blocks) {
+		index = __atomic_fetch_add(&shared->blocks_taken, 1, __ATOMIC_RELAXED);
+		if (index < shared->n_blocks) {
+			block_start(block_at(control, shared, index), shared, thread, tid);
+			return block_at(control, shared, index);
+		}
+	}
+	misses = __atomic_fetch_add(&shared->without_block, 1, __ATOMIC_RELAXED);
+	struct agent_block *block = block_of_dead(control, shared, thread, tid, misses);
+
+	if (!block)
+		__atomic_fetch_add((uint64_t *)(control->buffers + shared->overflow_offset) +
+					   function,
+				   1, __ATOMIC_RELAXED);
+	return block;
+}
+
+AGENT_SAVES_ALL struct agent_block *agent_claim(const struct agent_control *control,
+						struct agent_shared *shared, uint64_t thread,
+						uint64_t function)
+{
+	uint32_t tid = 0;
+	struct agent_block *block;
+
+	if (!control->no_calls) {
+		if ((uint64_t)kernel(CALL_GETPID, 0, 0, 0) != control->pid) {
+			__atomic_fetch_add(&shared->foreign, 1, __ATOMIC_RELAXED);
+			return NULL;
+		}
+		tid = (uint32_t)kernel(CALL_GETTID, 0, 0, 0);
+	}
+	block = block_find(control, shared, thread, tid, function);
+	if (block && !state_set(control, block)) {
+		__atomic_fetch_add((uint64_t *)(control->buffers + shared->overflow_offset) +
+					   function,
+				   1, __ATOMIC_RELAXED);
+		return NULL;
+	}
+	return block;
+}

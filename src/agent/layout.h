@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What lies in a probed process: three mappings, read and written by the agent inside it, by the stubs that
+ * the engine writes, and by the engine from outside.
+ *
+ *	region (one per 2 GiB neighbourhood of patched code)
+ *	  +0x0000  struct agent_control	private, MADV_WIPEONFORK: a forked child reads zeros = disabled
+ *	  +0x1000  struct agent_shared	page 0 of the memfd, shared, MADV_DONTFORK
+ *	  +0x2000  agent code		private, never writable from inside
+ *	  +....    stubs		the same
+ *	buffers (once per process)	the whole memfd, shared, MADV_DONTFORK, mapped by the engine too:
+ *	  page 0   struct agent_shared
+ *	  overflow_offset  uint64_t[n_functions], calls of threads that got no block, added atomically
+ *	  blocks_offset	   n_blocks blocks of block_bytes: one thread writes, the engine reads
+ *
+ * Order of the tests on every hit, since each makes the next one safe: control.negative_owner is not 0 (not
+ * a forked child), shared.owner equals it (the engine lives and means it), %gs:negative_thread cancels
+ * %fs:0 (the block is this thread's: children of clone inherit their creator's gs base).
+ *
+ * Blocks keep sums only. A frame is one open call, found again by its stack pointer.
+ */
+#ifndef ASSAY_AGENT_LAYOUT_H
+#define ASSAY_AGENT_LAYOUT_H
+
+#include <stdint.h>
+
+#define AGENT_PAGE           0x1000u
+#define AGENT_CONTROL_OFFSET 0x0000u
+#define AGENT_SHARED_OFFSET  0x1000u
+#define AGENT_CODE_OFFSET    0x2000u
+
+#define AGENT_MAGIC   0x4153534159505242ull /* "ASSAYPRB" */
+#define AGENT_VERSION 1u
+
+#define AGENT_BUCKETS \
+	64 /* of the distribution: bucket b holds durations of 2^(b-1) .. 2^b - 1 ticks */
+
+struct agent_control {
+	uint64_t negative_owner; /* minus the engine's thread id; 0: disabled */
+	uint64_t buffers;        /* address of the whole memfd in this process */
+	uint64_t pid;            /* process id: a child that shares the memory has another */
+	uint64_t can_write_gs;   /* WRGSBASE works here */
+	uint64_t no_calls;       /* the agent may make no system call (seccomp) */
+};
+
+struct agent_shared {
+	uint32_t owner; /* robust futex word: thread id of the engine; the kernel sets OWNER_DIED */
+	uint32_t version;
+	uint64_t robust_next; /* the entry of the owner's robust list that stands for this word */
+	uint64_t magic;
+	uint64_t size; /* of the memfd */
+	uint64_t overflow_offset, blocks_offset;
+	uint32_t block_bytes, n_blocks;
+	uint32_t n_functions, function_bytes;
+	uint32_t pool_offset, n_frames; /* inside a block: frames, after the functions */
+	uint64_t cap;           /* calls of a function that a thread counts per epoch; 0: all */
+	uint64_t epoch;         /* a thread whose cap is used up starts anew when it changes */
+	uint64_t every;         /* mean number of calls per timed one; 1: each */
+	uint64_t inner_ticks;   /* cost of a pair inside the interval that it measures */
+	uint64_t pair_ticks;    /* cost of a pair as its caller sees it */
+	uint64_t blocks_taken;  /* threads that asked, also beyond n_blocks */
+	uint64_t without_block; /* hits of threads that got none */
+	uint64_t foreign;       /* hits of processes that share the memory, not the id */
+	uint64_t threads;       /* distinct threads that had a block */
+};
+
+enum agent_block_state { AGENT_BLOCK_FREE = 0, AGENT_BLOCK_CLAIMED = 1, AGENT_BLOCK_USED = 2 };
+
+/* One probed function as one thread saw it. In count mode only the first two words exist. */
+struct agent_function {
+	uint64_t calls;
+	uint64_t left;  /* with a cap: calls until it is reached */
+	uint64_t epoch; /* for which `left` was drawn */
+	uint64_t timed;
+	uint64_t inclusive, self; /* ticks, own cost of the probes taken out */
+	uint64_t abandoned; /* frames closed without an exit: longjmp, throw, vanished stack */
+	uint64_t dropped;   /* calls counted but not timed: no frame free, or inside the agent */
+	uint64_t interrupted, interrupted_ticks; /* timed across a change of stack, kept apart */
+	uint64_t outermost; /* frame index + 1 of the outermost open call, if it still is one */
+	uint64_t squares_low, squares_high; /* sum of squared durations, 128 bits */
+	uint32_t buckets[AGENT_BUCKETS];
+};
+
+#define AGENT_COUNT_BYTES 32u /* of a function in count mode */
+
+struct agent_frame {
+	uint64_t sp; /* where the return address lies */
+	uint64_t start;
+	uint64_t child; /* ticks of probed callees */
+	uint64_t switches;
+	uint32_t function;
+	uint32_t
+		below; /* index + 1 of the frame under it on the same stack, or of the next free one */
+	uint32_t nested; /* an outer call of the same function is open: inclusive is that one's */
+	uint32_t unused;
+};
+
+/* A stack, known by the addresses it was seen to use. */
+struct agent_region {
+	uint64_t low, size; /* stack pointers in [low, low + size) are this stack's */
+	uint32_t top;       /* index + 1 of its top frame, 0: none */
+	uint32_t used;      /* when it was current last; 0: free */
+};
+
+#define AGENT_REGIONS      96
+#define AGENT_FRAMES       1536 /* open calls of one thread, all its stacks */
+#define AGENT_REGION_SLACK 0x8000u
+#define AGENT_REGION_STEP  0x1000u
+
+struct agent_block {
+	uint64_t self;            /* its own address in the target: %gs:0 */
+	uint64_t negative_thread; /* minus the owner's thread pointer (%fs:0) */
+	uint64_t countdown;       /* calls until the next timed one */
+	uint64_t top_sp;          /* of the current stack's top frame, 0: none */
+	uint64_t low, size;       /* the current stack: stack pointers in [low, low + size) */
+	uint64_t busy;            /* stack pointer of the agent's call in progress, 0: none */
+	uint64_t overhead;        /* ticks that finished pairs cost so far */
+	uint64_t switches;        /* changes of stack */
+	uint64_t random;
+	uint64_t odd_exits; /* exits without a frame of theirs */
+	uint64_t nested;    /* hits while the agent was at work in this thread */
+	uint64_t lost_regions;
+	uint32_t state; /* enum agent_block_state */
+	uint32_t tid;
+	uint32_t region; /* the current one */
+	uint32_t free;   /* index + 1 of the first free frame */
+	uint32_t frames_made;
+	uint32_t clock; /* of `used` */
+	struct agent_region regions[AGENT_REGIONS];
+};
+
+#define AGENT_FUNCTIONS_OFFSET ((sizeof(struct agent_block) + 63u) & ~63u)
+
+/* The table at the start of the agent's code: distances from it, so that the engine finds what it calls. */
+struct agent_entries {
+	uint32_t enter, leave;                /* from stubs that pushed rax alone */
+	uint32_t claim, sample, leave_inline; /* from stubs that tested all themselves */
+	uint32_t size;
+};
+
+#endif

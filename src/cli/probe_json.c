@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The document "assay.probe/1" of the contract, and what it has beside.
+ */
+#include "cli/probe_output.h"
+#include "report/json_writer.h"
+
+static json_t *distribution(struct json_writer *w, const struct probe_result *result,
+			    const struct function_sums *sums)
+{
+	json_t *list = json_array_of(w);
+
+	for (unsigned int i = 0; i < AGENT_BUCKETS; i++) {
+		json_t *bucket;
+
+		if (!sums->buckets[i])
+			continue;
+		bucket = json_object_of(w);
+		json_set(w, bucket, "below_ns",
+			 json_real_of(w, probe_ns(result, (double)((unsigned __int128)1 << i))));
+		json_set(w, bucket, "calls", json_integer_of(w, sums->buckets[i]));
+		json_append(w, list, bucket);
+	}
+	return list;
+}
+
+static void times_set(struct json_writer *w, const struct probe_cli *cli,
+		      const struct probe_result *result, const struct probe_row *row,
+		      json_t *object)
+{
+	const struct function_sums *sums = &row->sums;
+	double half;
+	const double inclusive = probe_inclusive(cli, row, &half);
+	const bool sampled = cli->options.every > 1;
+
+	json_set(w, object, "timed", json_integer_of(w, sums->timed));
+	json_set(w, object, "inclusive", json_real_of(w, probe_ns(result, inclusive)));
+	json_set(w, object, "self",
+		 sampled ? json_null() : json_real_of(w, probe_ns(result, (double)sums->self)));
+	if (sampled)
+		json_set(w, object, "why",
+			 json_text_of(w, "self: with --every the callees are not all timed"));
+	json_set(w, object, "lo", json_real_of(w, probe_ns(result, inclusive - half)));
+	json_set(w, object, "hi", json_real_of(w, probe_ns(result, inclusive + half)));
+	json_set(w, object, "abandoned", json_integer_of(w, sums->abandoned));
+	json_set(w, object, "dropped", json_integer_of(w, sums->dropped));
+	json_set(w, object, "interrupted", json_integer_of(w, sums->interrupted));
+	json_set(w, object, "interrupted_ns",
+		 json_real_of(w, probe_ns(result, (double)sums->interrupted_ticks)));
+	json_set(w, object, "distribution", distribution(w, result, sums));
+	json_set(w, object, "probe_dominates", json_boolean_of(w, probe_dominates(result, row)));
+}
+
+static json_t *function(struct json_writer *w, const struct probe_cli *cli,
+			const struct probe_result *result, const struct probe_row *row)
+{
+	json_t *object = json_object_of(w);
+
+	json_set(w, object, "name", json_text_of(w, row->name));
+	if (row->symbol)
+		json_set(w, object, "symbol", json_text_of(w, row->symbol));
+	json_set(w, object, "module", json_text_of(w, row->module));
+	if (row->aliases)
+		json_set(w, object, "aliases", json_text_of(w, row->aliases));
+	json_set(w, object, "address", json_integer_of(w, row->address));
+	json_set(w, object, "state",
+		 json_text_of(w, row->refused  ? "refused"
+				 : row->capped ? "capped"
+					       : "probed"));
+	json_set(w, object, "reason", json_text_of(w, row->reason));
+	if (row->refused) {
+		json_set(w, object, "reason_text", json_text_of(w, row->reason_text));
+		return object;
+	}
+	if (cli->options.dry_run)
+		return object;
+	json_set(w, object, "calls", json_integer_of(w, row->sums.calls));
+	json_set(w, object, "threads", json_integer_of(w, row->sums.threads));
+	if (cli->options.mode == PROBE_TIME)
+		times_set(w, cli, result, row, object);
+	return object;
+}
+
+static json_t *stops(struct json_writer *w, const struct guardian_stops *stops)
+{
+	json_t *object = json_object_of(w);
+
+	json_set(w, object, "stops", json_integer_of(w, stops->stops));
+	json_set(w, object, "threads", json_integer_of(w, stops->threads));
+	json_set(w, object, "gather_ns", json_integer_of(w, stops->gather_ns));
+	json_set(w, object, "held_ns", json_integer_of(w, stops->held_ns));
+	json_set(w, object, "longest_held_ns", json_integer_of(w, stops->longest_held_ns));
+	return object;
+}
+
+static json_t *footprint(struct json_writer *w, const struct probe_result *result)
+{
+	json_t *object = json_object_of(w);
+
+	json_set(w, object, "functions", json_integer_of(w, result->n_probed));
+	json_set(w, object, "sites", json_integer_of(w, result->sites));
+	json_set(w, object, "buffer_bytes", json_integer_of(w, result->buffer_bytes));
+	json_set(w, object, "code_bytes", json_integer_of(w, result->code_bytes));
+	json_set(w, object, "attach", stops(w, &result->attach));
+	json_set(w, object, "detach", stops(w, &result->detach));
+	json_set(w, object, "not_restored", json_integer_of(w, result->not_restored));
+	return object;
+}
+
+static json_t *cost(struct json_writer *w, const struct probe_result *result)
+{
+	json_t *object = json_object_of(w);
+
+	json_set(w, object, "pair", json_real_of(w, probe_ns(result, result->pair_ticks)));
+	json_set(w, object, "inner", json_real_of(w, probe_ns(result, result->inner_ticks)));
+	json_set(w, object, "unit", json_text_of(w, "ns"));
+	return object;
+}
+
+/* Calls times the calibrated pair, of the time that was watched. */
+static json_t *overhead(struct json_writer *w, const struct probe_result *result)
+{
+	json_t *object = json_object_of(w);
+	double calls = 0;
+
+	for (size_t i = 0; i < result->n_rows; i++)
+		calls += (double)result->rows[i].sums.calls;
+	json_set(w, object, "share",
+		 json_real_of(w, result->duration_ns
+					 ? calls * probe_ns(result, result->pair_ticks) /
+						   (double)result->duration_ns
+					 : 0));
+	json_set(w, object, "budget", json_null());
+	return object;
+}
+
+enum status probe_json(const struct probe_cli *cli, struct probe_result *result,
+		       struct output *output, struct error *error)
+{
+	struct json_writer writer = { 0 }, *w = &writer;
+	json_t *document = json_object_of(w), *list = json_array_of(w), *processes, *process;
+
+	json_set(w, document, "schema", json_text_of(w, "assay.probe/1"));
+	json_set(w, document, "counter", json_text_of(w, "time"));
+	json_set(w, document, "mode",
+		 json_text_of(w, cli->options.mode == PROBE_COUNT ? "count" : "time"));
+	json_set(w, document, "dry_run", json_boolean_of(w, cli->options.dry_run));
+	json_set(w, document, "every", json_integer_of(w, cli->options.every));
+	json_set(w, document, "cap",
+		 cli->options.cap ? json_integer_of(w, cli->options.cap) : json_null());
+	json_set(w, document, "duration_ns", json_integer_of(w, result->duration_ns));
+	json_set(w, document, "cost", cost(w, result));
+	for (size_t i = 0; i < result->n_rows; i++)
+		json_append(w, list, function(w, cli, result, &result->rows[i]));
+	json_set(w, document, "functions", list);
+	json_set(w, document, "edges", json_array_of(w));
+	processes = json_array_of(w);
+	process = json_object_of(w);
+	json_set(w, process, "pid", json_integer_of(w, (uint64_t)result->pid));
+	json_set(w, process, "ended", json_boolean_of(w, result->ended));
+	json_append(w, processes, process);
+	json_set(w, document, "processes", processes);
+	json_set(w, document, "threads", json_integer_of(w, result->sums.threads));
+	json_set(w, document, "odd_exits", json_integer_of(w, result->sums.odd_exits));
+	json_set(w, document, "without_block", json_integer_of(w, result->sums.without_block));
+	json_set(w, document, "foreign", json_integer_of(w, result->sums.foreign));
+	json_set(w, document, "lost_regions", json_integer_of(w, result->sums.lost_regions));
+	json_set(w, document, "overhead", overhead(w, result));
+	json_set(w, document, "footprint", footprint(w, result));
+	return json_finish(w, document, output, error);
+}

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/probe_options.h"
+
+#include <getopt.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char probe_cli_help[] =
+	"usage: assay probe -f FUNCTIONS [options] [--] COMMAND [ARGUMENTS]\n"
+	"       assay probe -f FUNCTIONS [options] -p PID\n"
+	"\n"
+	"  -f, --function WORD     which functions: 'glob', '/regex/', 'module!glob', @FILE of "
+	"such "
+	"words;\n"
+	"                          '!word' takes some away. May be given several times\n"
+	"      --mode MODE         time (default: calls, inclusive and self time) or count "
+	"(calls)\n"
+	"      --every N           count every call, time one in N of them, at random\n"
+	"      --cap N[/EPOCH]     per thread, count and time the first N calls only, or the first "
+	"N "
+	"of\n"
+	"                          each EPOCH (100ms, 2s): a busy function then costs next to "
+	"nothing\n"
+	"  -d, --duration SECONDS  remove the probes then (a command runs on to its end)\n"
+	"      --buffer SIZE       memory for the sums of all threads (default 16M)\n"
+	"      --dry-run           say what would be probed and what not, with reasons; a command "
+	"is\n"
+	"                          started and ended at its entry point\n"
+	"      --strict            end with 3 when a function that was meant could not be probed\n"
+	"      --allow-seccomp     make system calls in a target that runs under seccomp\n"
+	"      --json              as JSON;  -o, --output FILE: there instead of standard output\n"
+	"  -q, --quiet   -h, --help\n"
+	"\n"
+	"Ctrl-C removes the probes and reports. Whatever happens to assay, even kill -9, the "
+	"target\n"
+	"goes on unprobed.\n";
+
+#define ID_MOST     4194304
+#define BUFFER_MOST (UINT64_C(1) << 34)
+
+enum option_code {
+	OPTION_MODE = 256,
+	OPTION_EVERY,
+	OPTION_CAP,
+	OPTION_BUFFER,
+	OPTION_DRY_RUN,
+	OPTION_STRICT,
+	OPTION_SECCOMP,
+	OPTION_JSON,
+	OPTION_LATER,
+};
+
+static const struct option long_options[] = {
+	{ "function", required_argument, NULL, 'f' },
+	{ "mode", required_argument, NULL, OPTION_MODE },
+	{ "every", required_argument, NULL, OPTION_EVERY },
+	{ "cap", required_argument, NULL, OPTION_CAP },
+	{ "duration", required_argument, NULL, 'd' },
+	{ "pid", required_argument, NULL, 'p' },
+	{ "buffer", required_argument, NULL, OPTION_BUFFER },
+	{ "dry-run", no_argument, NULL, OPTION_DRY_RUN },
+	{ "strict", no_argument, NULL, OPTION_STRICT },
+	{ "allow-seccomp", no_argument, NULL, OPTION_SECCOMP },
+	{ "json", no_argument, NULL, OPTION_JSON },
+	{ "output", required_argument, NULL, 'o' },
+	{ "quiet", no_argument, NULL, 'q' },
+	{ "help", no_argument, NULL, 'h' },
+	{ "event", required_argument, NULL, 'e' },
+	{ "follow", no_argument, NULL, OPTION_LATER },
+	{ "barrier", no_argument, NULL, OPTION_LATER },
+	{ "audit", no_argument, NULL, OPTION_LATER },
+	{ "region", required_argument, NULL, OPTION_LATER },
+	{ "from", required_argument, NULL, OPTION_LATER },
+	{ NULL, 0, NULL, 0 },
+};
+
+static enum status mode_parse(struct probe_cli *cli, const char *word, struct error *error)
+{
+	if (!strcmp(word, "count"))
+		cli->options.mode = PROBE_COUNT;
+	else if (!strcmp(word, "time"))
+		cli->options.mode = PROBE_TIME;
+	else if (!strcmp(word, "trace") || !strcmp(word, "state"))
+		return error_set(error, STATUS_UNSUPPORTED,
+				 "--mode %s: not in this version (count and time are)", word);
+	else
+		return error_set(error, STATUS_USAGE,
+				 "--mode %s: count, time, trace and state are modes", word);
+	return STATUS_OK;
+}
+
+static enum status number_parse(const char *what, const char *word, uint64_t most, uint64_t *number,
+				struct error *error)
+{
+	char *end;
+
+	*number = strtoull(word, &end, 10);
+	if (*word < '0' || *word > '9' || *end || *number < 1 || *number > most)
+		return error_set(error, STATUS_USAGE, "%s %s: a whole number of at least 1 is due",
+				 what, word);
+	return STATUS_OK;
+}
+
+/* "250ms", "2s", "2" (seconds) */
+static bool duration_parse(const char *word, uint64_t *ns)
+{
+	char *end;
+	double value = strtod(word, &end), unit = 1e9;
+
+	if (!strcmp(end, "ms"))
+		unit = 1e6;
+	else if (!strcmp(end, "us"))
+		unit = 1e3;
+	else if (*end && strcmp(end, "s") != 0)
+		return false;
+	value *= unit;
+	if (end == word || !isfinite(value) || value < 1e3 || value > 1e18)
+		return false;
+	*ns = (uint64_t)value;
+	return true;
+}
+
+static enum status cap_parse(struct probe_cli *cli, const char *word, struct error *error)
+{
+	const char *slash = strchr(word, '/');
+	char number[32] = "";
+
+	if (!slash)
+		return number_parse("--cap", word, INT64_MAX, &cli->options.cap, error);
+	if ((size_t)(slash - word) < sizeof(number))
+		memcpy(number, word, (size_t)(slash - word));
+	if (!strcmp(slash + 1, "epoch")) {
+		cli->options.cap_epoch_ns = 1000000000;
+	} else if (!duration_parse(slash + 1, &cli->options.cap_epoch_ns)) {
+		return error_set(
+			error, STATUS_USAGE,
+			"--cap %s: after the slash stands `epoch` (1 s), or its length (100ms, 2s)",
+			word);
+	}
+	return number_parse("--cap", number, INT64_MAX, &cli->options.cap, error);
+}
+
+static enum status size_parse(struct probe_cli *cli, const char *word, struct error *error)
+{
+	char *end;
+	const double value = strtod(word, &end);
+	double unit = 1;
+
+	if (*end == 'k' || *end == 'K')
+		unit = 1024;
+	else if (*end == 'M')
+		unit = 1024.0 * 1024;
+	else if (*end == 'G')
+		unit = 1024.0 * 1024 * 1024;
+	else if (*end)
+		unit = 0;
+	if (end == word || !(value * unit >= 1024) || value * unit > (double)BUFFER_MOST ||
+	    (*end && end[1]))
+		return error_set(error, STATUS_USAGE, "--buffer %s: a size such as 16M is due",
+				 word);
+	cli->options.buffer_bytes = (uint64_t)(value * unit);
+	return STATUS_OK;
+}
+
+static enum status pid_parse(struct probe_cli *cli, const char *word, struct error *error)
+{
+	uint64_t pid;
+	enum status status;
+
+	if (strchr(word, ','))
+		return error_set(error, STATUS_UNSUPPORTED,
+				 "-p %s: several processes at once are not in this version", word);
+	status = number_parse("-p", word, ID_MOST, &pid, error);
+	cli->options.pid = (pid_t)pid;
+	return status;
+}
+
+static enum status option_take(struct probe_cli *cli, const struct sys *sys, int option,
+			       const char *word, const char *name, struct error *error)
+{
+	switch (option) {
+	case 'f': return selection_add(&cli->selection, sys, word, error);
+	case OPTION_MODE: return mode_parse(cli, word, error);
+	case OPTION_EVERY:
+		return number_parse("--every", word, 1000000000, &cli->options.every, error);
+	case OPTION_CAP: return cap_parse(cli, word, error);
+	case 'd':
+		if (!duration_parse(word, &cli->options.duration_ns))
+			return error_set(error, STATUS_USAGE, "-d %s: seconds are due", word);
+		return STATUS_OK;
+	case 'p': return pid_parse(cli, word, error);
+	case OPTION_BUFFER: return size_parse(cli, word, error);
+	case OPTION_DRY_RUN: cli->options.dry_run = true; return STATUS_OK;
+	case OPTION_STRICT: cli->strict = true; return STATUS_OK;
+	case OPTION_SECCOMP: cli->options.allow_seccomp = true; return STATUS_OK;
+	case OPTION_JSON: cli->json = true; return STATUS_OK;
+	case 'o': cli->output = word; return STATUS_OK;
+	case 'q': cli->quiet = true; return STATUS_OK;
+	case 'h': cli->help = true; return STATUS_OK;
+	case 'e':
+		return error_set(error, STATUS_UNSUPPORTED,
+				 "-e %s: hardware counters are not in this version; --mode time "
+				 "measures time",
+				 word);
+	case OPTION_LATER:
+		return error_set(error, STATUS_UNSUPPORTED, "--%s: not in this version", name);
+	}
+	return error_set(error, STATUS_USAGE, "unknown option %s; `assay probe --help` lists them",
+			 name);
+}
+
+static enum status whole_check(struct probe_cli *cli, int argc, char **argv, struct error *error)
+{
+	if (cli->help)
+		return STATUS_OK;
+	if (!cli->selection.has_include)
+		return error_set(error, STATUS_USAGE,
+				 "which functions? -f 'glob', -f '/regex/', -f 'module!glob'");
+	if (cli->options.pid && optind < argc)
+		return error_set(error, STATUS_USAGE, "-p and a command exclude each other");
+	if (!cli->options.pid && optind >= argc)
+		return error_set(error, STATUS_USAGE, "which program? -p PID, or a command");
+	if (cli->options.every > 1 && cli->options.mode == PROBE_COUNT)
+		return error_set(error, STATUS_USAGE,
+				 "--every is about times: not with --mode count");
+	cli->options.argv = argv + optind;
+	return STATUS_OK;
+}
+
+enum status probe_cli_parse(struct probe_cli *cli, const struct sys *sys, int argc, char **argv,
+			    struct error *error)
+{
+	enum status status = STATUS_OK;
+	int option, index = 0;
+
+	*cli = (struct probe_cli){ .options = { .mode = PROBE_TIME,
+						.every = 1,
+						.buffer_bytes = BUFFERS_DEFAULT_BYTES,
+						.signal_fd = -1 } };
+	selection_init(&cli->selection);
+	cli->options.selection = &cli->selection;
+	opterr = 0;
+	optind = 0;
+	while (status == STATUS_OK &&
+	       (option = getopt_long(argc, argv, "+:f:d:p:o:e:qh", long_options, &index)) != -1) {
+		if (option == ':')
+			return error_set(error, STATUS_USAGE, "%s: a word is missing after it",
+					 argv[optind - 1]);
+		status = option_take(cli, sys, option, optarg,
+				     option == OPTION_LATER ? long_options[index].name
+							    : argv[optind - 1],
+				     error);
+	}
+	if (status != STATUS_OK)
+		return status;
+	return whole_check(cli, argc, argv, error);
+}
+
+void probe_cli_release(struct probe_cli *cli)
+{
+	selection_release(&cli->selection);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The words after `assay probe`, checked and turned into what the engine takes.
+ */
+#ifndef ASSAY_CLI_PROBE_OPTIONS_H
+#define ASSAY_CLI_PROBE_OPTIONS_H
+
+#include "probe/probe.h"
+
+struct probe_cli {
+	struct probe_options options;
+	struct selection selection;
+	const char *output; /* NULL: standard output */
+	bool json, quiet, help, strict;
+};
+
+extern const char probe_cli_help[];
+
+/* STATUS_USAGE names the word; STATUS_UNSUPPORTED what is not in this version. Release in any case. */
+MUST_CHECK enum status probe_cli_parse(struct probe_cli *cli, const struct sys *sys, int argc,
+				       char **argv, struct error *error);
+void probe_cli_release(struct probe_cli *cli);
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What `assay probe` shows: a table for people, or the document "assay.probe/1".
+ */
+#ifndef ASSAY_CLI_PROBE_OUTPUT_H
+#define ASSAY_CLI_PROBE_OUTPUT_H
+
+#include "cli/probe_options.h"
+#include "report/output.h"
+
+/* Rows by total time (by calls in count mode), refused functions below. */
+void probe_text(const struct probe_cli *cli, struct probe_result *result, struct output *output);
+MUST_CHECK enum status probe_json(const struct probe_cli *cli, struct probe_result *result,
+				  struct output *output, struct error *error);
+
+/* Nanoseconds from ticks. */
+double probe_ns(const struct probe_result *result, double ticks);
+
+/* The pair costs more than half of what the mean call took. */
+bool probe_dominates(const struct probe_result *result, const struct probe_row *row);
+
+/* Inclusive ticks over all calls: measured, or with --every estimated from those timed; *half_width: half of
+ * the 95 % interval of that estimate, 0 when nothing is estimated. */
+double probe_inclusive(const struct probe_cli *cli, const struct probe_row *row,
+		       double *half_width);
+
+#endif

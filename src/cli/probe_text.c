@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The table of `assay probe`.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/probe_output.h"
+#include "report/digits.h"
+#include "report/escape.h"
+
+#define Z_95          1.96
+#define REFUSED_SHOWN 20u
+
+double probe_ns(const struct probe_result *result, double ticks)
+{
+	return result->ticks_per_ns > 0 ? ticks / result->ticks_per_ns : 0;
+}
+
+bool probe_dominates(const struct probe_result *result, const struct probe_row *row)
+{
+	const double n = (double)row->sums.timed;
+
+	return n > 0 && result->pair_ticks > (double)row->sums.inclusive / n / 2;
+}
+
+/* The total of N calls from a random n of them: N times their mean; its variance N^2 s^2 / n (1 - n/N). */
+double probe_inclusive(const struct probe_cli *cli, const struct probe_row *row, double *half_width)
+{
+	const struct function_sums *sums = &row->sums;
+	const double n = (double)sums->timed, all = (double)sums->calls;
+	const double total = (double)sums->inclusive;
+	double variance;
+
+	*half_width = 0;
+	if (cli->options.every <= 1 || n < 1)
+		return total;
+	variance = n > 1 ? (sums->squares - total * total / n) / (n - 1) : 0;
+	if (variance > 0)
+		*half_width = Z_95 * all * sqrt(variance / n * (1 - n / all));
+	return total / n * all;
+}
+
+static int compare_by_time(const void *a, const void *b)
+{
+	const struct probe_row *x = a, *y = b;
+
+	if (x->refused != y->refused)
+		return x->refused - y->refused;
+	if (x->sums.inclusive != y->sums.inclusive)
+		return x->sums.inclusive < y->sums.inclusive ? 1 : -1;
+	if (x->sums.calls != y->sums.calls)
+		return x->sums.calls < y->sums.calls ? 1 : -1;
+	return strcmp(x->name, y->name);
+}
+
+static const char *duration(double ns, char *text, size_t size)
+{
+	if (ns >= 1e9)
+		snprintf(text, size, "%.3f s ", ns / 1e9);
+	else if (ns >= 1e6)
+		snprintf(text, size, "%.3f ms", ns / 1e6);
+	else if (ns >= 1e3)
+		snprintf(text, size, "%.3f us", ns / 1e3);
+	else
+		snprintf(text, size, "%.1f ns", ns);
+	return text;
+}
+
+static void notes_add(const struct probe_cli *cli, const struct probe_result *result,
+		      const struct probe_row *row, struct output *output)
+{
+	const struct function_sums *sums = &row->sums;
+
+	if (row->aliases) {
+		output_add(output, "  = ");
+		escape_for_terminal(output, row->aliases);
+	}
+	if (row->capped)
+		output_format(output, "  [first %llu calls%s of each thread]",
+			      (unsigned long long)cli->options.cap,
+			      cli->options.cap_epoch_ns ? " per epoch" : "");
+	if (sums->abandoned)
+		output_format(output, "  [%llu abandoned]", (unsigned long long)sums->abandoned);
+	if (sums->dropped)
+		output_format(output, "  [%llu not timed]", (unsigned long long)sums->dropped);
+	if (sums->interrupted)
+		output_format(output, "  [%llu across stacks]",
+			      (unsigned long long)sums->interrupted);
+	if (probe_dominates(result, row))
+		output_add(output, "  [probe-dominates]");
+}
+
+static void row_count(const struct probe_row *row, struct output *output)
+{
+	output_format(output, "%14llu  ", (unsigned long long)row->sums.calls);
+}
+
+static void row_time(const struct probe_cli *cli, const struct probe_result *result,
+		     const struct probe_row *row, struct output *output)
+{
+	char total[32], self[32], mean[32], within[40] = "";
+	double half;
+	const double inclusive = probe_ns(result, probe_inclusive(cli, row, &half));
+	const double timed = (double)row->sums.timed;
+	const double each = timed > 0 ? probe_ns(result, (double)row->sums.inclusive) / timed : 0;
+
+	if (cli->options.every > 1)
+		snprintf(within, sizeof(within), "%7.1f %%",
+			 inclusive > 0 ? probe_ns(result, half) / inclusive * 100 : 0);
+	output_format(output, "%14llu %13s %13s %13s  ", (unsigned long long)row->sums.calls,
+		      duration(inclusive, total, sizeof(total)),
+		      cli->options.every > 1 ? within
+					     : duration(probe_ns(result, (double)row->sums.self),
+							self, sizeof(self)),
+		      duration(each, mean, sizeof(mean)));
+}
+
+static void refused_add(const struct probe_result *result, struct output *output)
+{
+	unsigned int shown = 0;
+
+	if (!result->n_refused)
+		return;
+	output_format(output, "\nnot probed (%u):\n", result->n_refused);
+	for (size_t i = 0; i < result->n_rows; i++) {
+		const struct probe_row *row = &result->rows[i];
+
+		if (!row->refused)
+			continue;
+		if (shown++ >= REFUSED_SHOWN) {
+			output_format(output, "  ... and %u more (--json lists all)\n",
+				      result->n_refused - REFUSED_SHOWN);
+			return;
+		}
+		output_add(output, "  ");
+		escape_for_terminal(output, row->name);
+		output_add(output, "  ");
+		escape_for_terminal(output, row->module);
+		output_format(output, ": %s (%s)\n", row->reason_text, row->reason);
+	}
+}
+
+static void head_add(const struct probe_cli *cli, const struct probe_result *result,
+		     struct output *output)
+{
+	char text[64], pair[32];
+
+	if (cli->options.dry_run) {
+		output_format(output, "process %d: %u functions would be probed at %llu sites\n\n",
+			      result->pid, result->n_probed, (unsigned long long)result->sites);
+		return;
+	}
+	output_format(
+		output, "process %d: %u functions probed for %s, %llu threads%s\n", result->pid,
+		result->n_probed, digits_duration((double)result->duration_ns, text, sizeof(text)),
+		(unsigned long long)result->sums.threads, result->ended ? ", until it ended" : "");
+	if (cli->options.mode == PROBE_TIME)
+		output_format(
+			output,
+			"own cost taken out: %s per call and exit, calibrated on this machine\n",
+			duration(probe_ns(result, result->pair_ticks), pair, sizeof(pair)));
+	if (result->sums.without_block)
+		output_format(output,
+			      "%llu calls by threads beyond the first %u are counted but not timed "
+			      "(--buffer)\n",
+			      (unsigned long long)result->sums.without_block, result->n_blocks);
+	if (result->not_restored)
+		output_format(output,
+			      "%llu places in the target's code had been changed by somebody else "
+			      "and were left as they are\n",
+			      (unsigned long long)result->not_restored);
+	output_add(output, "\n");
+}
+
+void probe_text(const struct probe_cli *cli, struct probe_result *result, struct output *output)
+{
+	const bool timed = cli->options.mode == PROBE_TIME && !cli->options.dry_run;
+
+	if (result->n_rows)
+		qsort(result->rows, result->n_rows, sizeof(*result->rows), compare_by_time);
+	head_add(cli, result, output);
+	if (timed)
+		output_format(output, "%14s %13s %13s %13s  function\n", "calls", "total",
+			      cli->options.every > 1 ? "+-" : "self", "mean");
+	else if (!cli->options.dry_run)
+		output_format(output, "%14s  function\n", "calls");
+	for (size_t i = 0; i < result->n_rows; i++) {
+		const struct probe_row *row = &result->rows[i];
+
+		if (row->refused)
+			continue;
+		if (timed)
+			row_time(cli, result, row, output);
+		else if (!cli->options.dry_run)
+			row_count(row, output);
+		else
+			output_add(output, "  ");
+		escape_for_terminal(output, row->name);
+		output_add(output, "  ");
+		escape_for_terminal(output, row->module);
+		notes_add(cli, result, row, output);
+		output_add(output, "\n");
+	}
+	refused_add(result, output);
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "probe/buffers.h"
+
+#include <string.h>
+
+#define ALIGN(value, to) (((value) + (to)-1) & ~(uint64_t)((to)-1))
+
+void buffers_plan_make(struct buffers_plan *plan, enum probe_mode mode, uint32_t n_functions,
+		       uint64_t limit_bytes)
+{
+	uint64_t block;
+
+	*plan = (struct buffers_plan){ .n_functions = n_functions };
+	plan->function_bytes =
+		mode == PROBE_COUNT ? AGENT_COUNT_BYTES : (uint32_t)sizeof(struct agent_function);
+	block = ALIGN(AGENT_FUNCTIONS_OFFSET + (uint64_t)n_functions * plan->function_bytes, 64);
+	plan->pool_offset = (uint32_t)block;
+	if (mode == PROBE_TIME)
+		block += sizeof(struct agent_frame) * AGENT_FRAMES;
+	plan->block_bytes = (uint32_t)ALIGN(block, 64);
+	plan->overflow_offset = UINT64_C(2) * AGENT_PAGE;
+	plan->blocks_offset = ALIGN(plan->overflow_offset + UINT64_C(8) * n_functions, AGENT_PAGE);
+	plan->n_blocks = 1;
+	if (limit_bytes > plan->blocks_offset)
+		block = (limit_bytes - plan->blocks_offset) / plan->block_bytes;
+	else
+		block = 1;
+	plan->n_blocks = block < 1                    ? 1
+			 : block > BUFFERS_MAX_BLOCKS ? BUFFERS_MAX_BLOCKS
+						      : (uint32_t)block;
+	plan->bytes = ALIGN(plan->blocks_offset + (uint64_t)plan->n_blocks * plan->block_bytes,
+			    AGENT_PAGE);
+}
+
+void buffers_header_fill(struct agent_shared *shared, const struct buffers_plan *plan,
+			 uint64_t every, uint64_t cap)
+{
+	*shared = (struct agent_shared){
+		.version = AGENT_VERSION,
+		.magic = AGENT_MAGIC,
+		.size = plan->bytes,
+		.overflow_offset = plan->overflow_offset,
+		.blocks_offset = plan->blocks_offset,
+		.block_bytes = plan->block_bytes,
+		.n_blocks = plan->n_blocks,
+		.n_functions = plan->n_functions,
+		.function_bytes = plan->function_bytes,
+		.pool_offset = plan->pool_offset,
+		.n_frames = AGENT_FRAMES,
+		.cap = cap,
+		.epoch = 1,
+		.every = every ? every : 1,
+	};
+}
+
+void buffers_null_block(uint8_t *buffers, uint64_t address)
+{
+	struct agent_block *block = (struct agent_block *)(void *)(buffers + AGENT_PAGE);
+
+	memset(block, 0, sizeof(*block));
+	block->self = address + AGENT_PAGE;
+}
+
+static uint32_t blocks_taken(const struct agent_shared *shared, const struct buffers_plan *plan)
+{
+	const uint64_t taken = __atomic_load_n(&shared->blocks_taken, __ATOMIC_RELAXED);
+
+	return taken < plan->n_blocks ? (uint32_t)taken : plan->n_blocks;
+}
+
+static const struct agent_block *block_at(const uint8_t *buffers, const struct buffers_plan *plan,
+					  uint32_t index)
+{
+	return (const struct agent_block *)(const void *)(buffers + plan->blocks_offset +
+							  (uint64_t)index * plan->block_bytes);
+}
+
+static void sums_add(struct function_sums *sums, const struct agent_function *function)
+{
+	sums->timed += function->timed;
+	sums->inclusive += (int64_t)function->inclusive;
+	sums->self += (int64_t)function->self;
+	sums->abandoned += function->abandoned;
+	sums->dropped += function->dropped;
+	sums->interrupted += function->interrupted;
+	sums->interrupted_ticks += (int64_t)function->interrupted_ticks;
+	sums->squares += (double)function->squares_high * 18446744073709551616.0 +
+			 (double)function->squares_low;
+	for (unsigned int i = 0; i < AGENT_BUCKETS; i++)
+		sums->buckets[i] += function->buckets[i];
+}
+
+void buffers_function_sums(const uint8_t *buffers, const struct buffers_plan *plan,
+			   enum probe_mode mode, uint32_t index, struct function_sums *sums)
+{
+	const struct agent_shared *shared = (const struct agent_shared *)(const void *)buffers;
+	const uint32_t n = blocks_taken(shared, plan);
+	const uint64_t *overflow =
+		(const uint64_t *)(const void *)(buffers + plan->overflow_offset);
+
+	sums->calls += overflow[index];
+	for (uint32_t i = 0; i < n; i++) {
+		const struct agent_function *function =
+			(const struct agent_function *)(const void *)((const uint8_t *)block_at(
+									      buffers, plan, i) +
+								      AGENT_FUNCTIONS_OFFSET +
+								      (uint64_t)index *
+									      plan->function_bytes);
+
+		if (!function->calls)
+			continue;
+		sums->threads++;
+		sums->calls += function->calls;
+		if (shared->cap && (int64_t)function->left <= 0)
+			sums->capped++;
+		if (mode == PROBE_TIME)
+			sums_add(sums, function);
+	}
+}
+
+void buffers_sums(const uint8_t *buffers, const struct buffers_plan *plan,
+		  struct buffers_sums *sums)
+{
+	const struct agent_shared *shared = (const struct agent_shared *)(const void *)buffers;
+	const uint32_t n = blocks_taken(shared, plan);
+
+	sums->threads += shared->threads;
+	sums->without_block += shared->without_block;
+	sums->foreign += shared->foreign;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct agent_block *block = block_at(buffers, plan, i);
+
+		sums->odd_exits += block->odd_exits;
+		sums->nested += block->nested;
+		sums->lost_regions += block->lost_regions;
+	}
+}

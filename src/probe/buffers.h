@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The buffers of one process: how large they are to be, their header, and the sums read out of them.
+ */
+#ifndef ASSAY_PROBE_BUFFERS_H
+#define ASSAY_PROBE_BUFFERS_H
+
+#include <stddef.h>
+
+#include "agent/layout.h"
+#include "base/status.h"
+#include "probe/stub.h"
+
+#define BUFFERS_DEFAULT_BYTES (UINT64_C(16) << 20)
+#define BUFFERS_MAX_BLOCKS    4096u
+
+struct buffers_plan {
+	uint64_t bytes; /* of the memfd */
+	uint64_t overflow_offset, blocks_offset;
+	uint32_t n_functions, function_bytes, block_bytes, n_blocks, pool_offset;
+};
+
+/* As many blocks as `limit_bytes` hold, at least one. */
+void buffers_plan_make(struct buffers_plan *plan, enum probe_mode mode, uint32_t n_functions,
+		       uint64_t limit_bytes);
+
+/* Everything of the header but the enable word. */
+void buffers_header_fill(struct agent_shared *shared, const struct buffers_plan *plan,
+			 uint64_t every, uint64_t cap);
+
+/* The block that is nobody's, at its place in buffers that the target sees at `address`. */
+void buffers_null_block(uint8_t *buffers, uint64_t address);
+
+/* Sums of one function over all threads; counted without a block included in calls. */
+struct function_sums {
+	uint64_t calls, timed, abandoned, dropped, interrupted;
+	int64_t inclusive, self, interrupted_ticks; /* may be some ticks below 0 */
+	double squares;                             /* of durations */
+	uint64_t buckets[AGENT_BUCKETS];
+	uint32_t threads; /* blocks in which it was called */
+	uint32_t capped;  /* blocks in which its cap is used up */
+};
+
+struct buffers_sums {
+	uint64_t odd_exits, nested, lost_regions;
+	uint64_t threads, without_block, foreign;
+};
+
+/* Adds what the buffers hold now; the target may be writing. */
+void buffers_function_sums(const uint8_t *buffers, const struct buffers_plan *plan,
+			   enum probe_mode mode, uint32_t function, struct function_sums *sums);
+void buffers_sums(const uint8_t *buffers, const struct buffers_plan *plan,
+		  struct buffers_sums *sums);
+
+#endif

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * lint: seam because code that is to run must be mapped for real
+ */
+#include "probe/calibrate.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "agent/bytes.h"
+#include "probe/buffers.h"
+
+#define CALLS       4000u
+#define ROUNDS      15u
+#define CODE_BYTES  (64u * 1024)
+#define RATE_MIN_NS UINT64_C(20000000)
+
+#ifdef __x86_64__
+
+static uint64_t ticks(void)
+{
+	return __builtin_ia32_rdtsc();
+}
+
+static bool state_set(uint64_t state)
+{
+	return syscall(SYS_arch_prctl, 0x1001 /* ARCH_SET_GS */, state) == 0;
+}
+
+static pid_t own_tid(void)
+{
+	return (pid_t)syscall(SYS_gettid);
+}
+
+struct bench {
+	uint8_t *region, *buffers;
+	size_t region_bytes, buffers_bytes;
+	struct agent_shared *shared;
+	void (*plain)(void);
+	void (*probed)(void);
+};
+
+static int compare(const void *a, const void *b)
+{
+	const double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The lower quartile: what disturbs a round only adds. */
+static double quartile(double *values, size_t n)
+{
+	qsort(values, n, sizeof(*values), compare);
+	return values[n / 4];
+}
+
+static double loop(void (*function)(void))
+{
+	const uint64_t start = ticks();
+
+	for (unsigned int i = 0; i < CALLS; i++) {
+		function();
+		__asm__ volatile("" ::: "memory");
+	}
+	return (double)(ticks() - start) / CALLS;
+}
+
+static void bench_code(struct bench *bench, const struct stub *wanted)
+{
+	struct stub stub = *wanted;
+	const size_t agent_bytes = (size_t)(agent_code_end - agent_code_start);
+	const uint8_t ret = 0xc3;
+	struct code_buffer buffer = {
+		.bytes = bench->region + AGENT_CODE_OFFSET + ((agent_bytes + 63) & ~(size_t)63),
+		.capacity = 4096,
+	};
+
+	memcpy(bench->region + AGENT_CODE_OFFSET, agent_code_start, agent_bytes);
+	memcpy(&stub.entries, agent_code_start, sizeof(stub.entries));
+	buffer.address = (uint64_t)(uintptr_t)buffer.bytes;
+	stub.region = (uint64_t)(uintptr_t)bench->region;
+	stub.function = 0;
+	bench->plain = (void (*)(void))(uintptr_t)code_buffer_here(&buffer);
+	code_buffer_append(&buffer, &ret, 1);
+	buffer.size = 64;
+	bench->probed = (void (*)(void))(uintptr_t)code_buffer_here(&buffer);
+	(void)!stub_append_kind(&stub, CODE_SITE_ENTRY, &buffer);
+	(void)!stub_append_kind(&stub, CODE_SITE_RETURN, &buffer);
+	code_buffer_append(&buffer, &ret, 1);
+}
+
+static enum status bench_make(struct bench *bench, const struct stub *stub, uint64_t every,
+			      struct error *error)
+{
+	struct buffers_plan plan;
+	struct agent_control *control;
+
+	buffers_plan_make(&plan, stub->mode, 1, UINT64_C(1) << 20);
+	bench->buffers_bytes = plan.bytes;
+	bench->region_bytes = CODE_BYTES;
+	bench->buffers = mmap(NULL, bench->buffers_bytes, PROT_READ | PROT_WRITE,
+			      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	bench->region = mmap(NULL, bench->region_bytes, PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (bench->buffers == MAP_FAILED || bench->region == MAP_FAILED)
+		return error_set(error, STATUS_NO_MEMORY, "no memory to calibrate the probes in");
+	bench->shared = (struct agent_shared *)(void *)(bench->region + AGENT_SHARED_OFFSET);
+	buffers_header_fill(bench->shared, &plan, every, stub->capped ? 1u << 30 : 0);
+	bench->shared->owner = (uint32_t)own_tid();
+	memcpy(bench->buffers, bench->shared, sizeof(*bench->shared));
+	control = (struct agent_control *)(void *)(bench->region + AGENT_CONTROL_OFFSET);
+	control->negative_owner = -(uint64_t)own_tid();
+	control->buffers = (uint64_t)(uintptr_t)bench->buffers;
+	control->pid = (uint64_t)getpid();
+	buffers_null_block(bench->buffers, control->buffers);
+	bench_code(bench, stub);
+	if (mprotect(bench->region + AGENT_CODE_OFFSET, bench->region_bytes - AGENT_CODE_OFFSET,
+		     PROT_READ | PROT_EXEC) < 0 ||
+	    !state_set(control->buffers + AGENT_PAGE))
+		return error_set_errno(error, STATUS_UNSUPPORTED, errno,
+				       "cannot run the probes here to calibrate them");
+	return STATUS_OK;
+}
+
+/* What the agent measured for the empty function since the last look. */
+static double inner(const struct bench *bench)
+{
+	struct agent_function *function =
+		(struct agent_function *)(void *)(bench->buffers + bench->shared->blocks_offset +
+						  AGENT_FUNCTIONS_OFFSET);
+	const double mean = function->timed
+				    ? (double)(int64_t)function->inclusive / (double)function->timed
+				    : 0;
+
+	function->timed = function->inclusive = 0;
+	return mean;
+}
+
+static void bench_run(struct bench *bench, const struct stub *stub, struct calibration *result)
+{
+	double pairs[ROUNDS], inners[ROUNDS];
+
+	for (unsigned int i = 0; i < ROUNDS; i++) {
+		const double plain = loop(bench->plain);
+
+		pairs[i] = loop(bench->probed) - plain;
+		inners[i] = stub->mode == PROBE_TIME ? inner(bench) : 0;
+	}
+	result->pair_ticks = quartile(pairs, ROUNDS);
+	result->inner_ticks = quartile(inners, ROUNDS);
+	if (result->pair_ticks < 0)
+		result->pair_ticks = 0;
+}
+
+enum status probe_calibrate(struct calibration *calibration, const struct sys *sys,
+			    const struct stub *stub, uint64_t every, struct error *error)
+{
+	struct bench bench = { .buffers = MAP_FAILED, .region = MAP_FAILED };
+	enum status status = bench_make(&bench, stub, every, error);
+
+	*calibration = (struct calibration){ .ns0 = sys_now_ns(sys), .tsc0 = ticks() };
+	if (status == STATUS_OK)
+		bench_run(&bench, stub, calibration);
+	state_set(0);
+	if (bench.buffers != MAP_FAILED)
+		munmap(bench.buffers, bench.buffers_bytes);
+	if (bench.region != MAP_FAILED)
+		munmap(bench.region, bench.region_bytes);
+	return status;
+}
+
+double calibration_ticks_per_ns(const struct calibration *calibration, const struct sys *sys)
+{
+	uint64_t now;
+
+	do
+		now = sys_now_ns(sys);
+	while (now - calibration->ns0 < RATE_MIN_NS);
+	return (double)(ticks() - calibration->tsc0) / (double)(now - calibration->ns0);
+}
+
+#else
+
+enum status probe_calibrate(struct calibration *calibration, const struct sys *sys,
+			    const struct stub *stub, uint64_t every, struct error *error)
+{
+	(void)calibration, (void)sys, (void)stub, (void)every;
+	return error_set(error, STATUS_UNSUPPORTED,
+			 "probes on this architecture are not in this version");
+}
+
+double calibration_ticks_per_ns(const struct calibration *calibration, const struct sys *sys)
+{
+	(void)calibration, (void)sys;
+	return 1;
+}
+
+#endif

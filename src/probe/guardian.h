@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The guardian: a small process of its own session that alone touches the target, so that assay may die at any
+ * moment (kill -9, Ctrl-C, out of memory) and the target is put right all the same.
+ *
+ *	assay					guardian
+ *	fills the arena, sends one byte	  -->	does the operation, leaves result in the arena,
+ *	waits for the answer		  <--	sends one byte (prepare: with the memfd)
+ *	dies: the socket closes		  -->	stops the target, restores every byte, ends
+ *
+ * The arena is memory that both share. The robust futex word that enables the agents is in the target's
+ * buffers and owned by assay: the kernel marks it when assay dies, so that probes are off at once, and the
+ * bytes follow some milliseconds later.
+ *
+ * A target that assay launched is held stopped from its entry point until its first probes are written.
+ */
+#ifndef ASSAY_PROBE_GUARDIAN_H
+#define ASSAY_PROBE_GUARDIAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/status.h"
+#include "base/sys.h"
+
+#define GUARDIAN_MAX_REGIONS 64u
+#define GUARDIAN_ARENA_BYTES (UINT64_C(1) << 30) /* of address space; touched as needed */
+#define GUARDIAN_STOP_WRITES 2000u /* sites that are written while all threads stand */
+
+/* Bytes of the target's text to be changed, with all threads stopped and none inside (busy_start, busy_end). */
+struct guardian_write {
+	uint64_t address, busy_start, busy_end;
+	uint32_t
+		function; /* the caller's number: writes of one function are made together or not at all */
+	uint8_t length, state; /* enum guardian_write_state */
+	bool island;           /* padding that is executed only while it is written */
+	uint8_t original[8], bytes[8];
+};
+
+enum guardian_write_state {
+	GUARDIAN_WAITING = 0,
+	GUARDIAN_WRITTEN,
+	GUARDIAN_BUSY,     /* a thread stood inside, again and again */
+	GUARDIAN_DIFFERENT /* the live bytes were not those of the file, or not ours any more */
+};
+
+/* Bytes for memory that nobody runs yet. */
+struct guardian_chunk {
+	uint64_t address, size;
+	uint64_t offset; /* of the bytes in the arena's payload */
+};
+
+struct guardian_region {
+	uint64_t address, size;
+};
+
+struct guardian_stops {
+	uint64_t stops, gather_ns, held_ns, longest_held_ns;
+	uint64_t threads; /* most seen in one stop */
+};
+
+struct guardian_arena {
+	/* request */
+	uint32_t operation;
+	pid_t pid;
+	uint64_t owner; /* thread id of assay's owner of the enable word */
+	uint64_t buffers_bytes;
+	uint32_t n_regions;
+	struct guardian_region regions[GUARDIAN_MAX_REGIONS];
+	uint64_t n_writes, n_chunks; /* in the payload: writes first, then chunks, then bytes */
+	bool allow_seccomp;
+	/* answer */
+	enum status status;
+	struct error error;
+	uint64_t buffers, entry;
+	struct guardian_stops stops;
+	uint64_t written, restored, different;
+	uint8_t payload[];
+};
+
+struct guardian {
+	const struct sys *sys;
+	pid_t pid; /* 0: none */
+	int fd;
+	struct guardian_arena *arena;
+};
+
+/* Starts the process. Call it before there are other threads. */
+MUST_CHECK enum status guardian_start(struct guardian *guardian, const struct sys *sys,
+				      struct error *error);
+
+/* Ends it; what is still patched it restores first. Harmless on one that was never started. */
+void guardian_stop(struct guardian *guardian);
+
+/* Attaches to a launched child that has not called exec yet. */
+MUST_CHECK enum status guardian_seize(struct guardian *guardian, pid_t pid, struct error *error);
+
+/* Lets that child run through exec and the loader to the program's entry point (static programs: until the
+ * thread pointer is set) and holds it there. */
+MUST_CHECK enum status guardian_run_to_entry(struct guardian *guardian, struct error *error);
+
+/* Lets a held target run. */
+MUST_CHECK enum status guardian_let_go(struct guardian *guardian, struct error *error);
+
+/* Maps buffers and regions into the target (arena: pid, owner, buffers_bytes, regions) through system calls of
+ * one of its threads. *memfd: the buffers, to be mapped by the caller, who owns it. arena->buffers: their
+ * address in the target. */
+MUST_CHECK enum status guardian_prepare(struct guardian *guardian, int *memfd, struct error *error);
+
+/* Writes chunks, then, in as few stops as GUARDIAN_STOP_WRITES allows, the writes; the state of each is left
+ * in the arena. */
+MUST_CHECK enum status guardian_apply(struct guardian *guardian, struct error *error);
+
+/* Restores every byte that was changed and still is as it was written. */
+MUST_CHECK enum status guardian_remove(struct guardian *guardian, struct error *error);
+
+/* The arena's payload, laid out for this many writes and chunks; NULL when it is too much. */
+struct guardian_write *guardian_writes(struct guardian_arena *arena);
+struct guardian_chunk *guardian_chunks(struct guardian_arena *arena);
+uint8_t *guardian_bytes(struct guardian_arena *arena, uint64_t *capacity);
+
+#endif

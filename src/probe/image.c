@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "probe/image.h"
+
+#include <elf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "target/mapped_file.h"
+#include "target/maps.h"
+
+enum status image_read_maps(struct image *image, struct error *error)
+{
+	char path[64];
+
+	free(image->maps);
+	image->maps = NULL;
+	snprintf(path, sizeof(path), "/proc/%d/maps", image->pid);
+	return sys_read_file(image->sys, -1, path, MAPS_MAX_BYTES, &image->maps, NULL, error);
+}
+
+static struct image_module *module_of(struct image *image, const struct map *map)
+{
+	for (size_t i = 0; i < image->n; i++) {
+		struct image_module *module = &image->modules[i];
+
+		if (module->inode == map->inode &&
+		    module->device == makedev(map->major, map->minor) &&
+		    !strcmp(module->path, map->path))
+			return module;
+	}
+	return NULL;
+}
+
+static void module_analyse(struct image *image, struct image_module *module, const struct map *map)
+{
+	const struct mapping mapping = { image->pid, map->start, map->end, map->major,
+					 map->minor, map->inode, map->path };
+	struct module_identity identity = { .path = module->path,
+					    .device = module->device,
+					    .inode = module->inode };
+	struct code_module_options options = { 0 };
+	struct mapped_file file;
+	struct error error;
+	struct elf_vaddr vaddr;
+	char path[64];
+	enum status status = mapped_file_open(&file, image->sys, &mapping, &error);
+
+	if (status == STATUS_OK) {
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", file.fd);
+		module->symbols = symbolizer_module(image->symbolizer, &identity);
+		if (module->symbols && module_miss(module->symbols) == SYMBOL_OK)
+			options.functions = module_functions(module->symbols, &options.n_functions);
+		status = code_module_open(&module->code, image->sys, path, &options, &error);
+		image->sys->close(image->sys->state, file.fd);
+	}
+	if (status == STATUS_OK && options.functions &&
+	    module_vaddr(module->symbols, (struct file_offset){ map->offset }, &vaddr)) {
+		module->bias = map->start - vaddr.value;
+		return;
+	}
+	if (status == STATUS_OK) {
+		code_module_close(module->code);
+		module->code = NULL;
+		module->why = strdup("its file cannot be read as it was mapped");
+		return;
+	}
+	module->code = NULL;
+	module->why = strdup(error.text);
+}
+
+static enum status mapping_add(struct image *image, const struct selection *selection,
+			       const struct map *map, struct error *error)
+{
+	struct image_module *module = module_of(image, map);
+	const char *slash = strrchr(map->path, '/');
+
+	if (module) {
+		module->high = map->end > module->high ? map->end : module->high;
+		return STATUS_OK;
+	}
+	if (selection_skips_module(selection, map->path))
+		return STATUS_OK;
+	if (image->n >= IMAGE_MAX_MODULES ||
+	    !array_reserve(&image->modules, &image->capacity, image->n + 1))
+		return error_set(error, STATUS_LIMIT, "process %d has too many modules",
+				 image->pid);
+	module = &image->modules[image->n++];
+	*module = (struct image_module){ .path = strdup(map->path),
+					 .device = makedev(map->major, map->minor),
+					 .inode = map->inode,
+					 .start = map->start,
+					 .low = map->start,
+					 .high = map->end };
+	if (!module->path)
+		return error_set(error, STATUS_NO_MEMORY, "out of memory");
+	module->name = slash ? module->path + (slash - map->path) + 1 : module->path;
+	module_analyse(image, module, map);
+	return STATUS_OK;
+}
+
+enum status image_open(struct image *image, const struct sys *sys, pid_t pid,
+		       const struct selection *selection, struct error *error)
+{
+	const struct symbolizer_options options = { .demangle = true };
+	struct map map;
+	const char *at;
+	enum status status;
+
+	*image = (struct image){ .sys = sys, .pid = pid };
+	status = symbolizer_new(&image->symbolizer, sys, &options, error);
+	if (status == STATUS_OK)
+		status = image_read_maps(image, error);
+	at = image->maps;
+	while (status == STATUS_OK && maps_next(&at, &map)) {
+		if ((map.protection & PROT_EXEC) && map.inode && *map.path == '/')
+			status = mapping_add(image, selection, &map, error);
+	}
+	return status;
+}
+
+void image_release(struct image *image)
+{
+	for (size_t i = 0; i < image->n; i++) {
+		if (image->modules[i].code)
+			code_module_close(image->modules[i].code);
+		free(image->modules[i].path);
+		free(image->modules[i].why);
+	}
+	free(image->modules);
+	free(image->maps);
+	if (image->symbolizer)
+		symbolizer_free(image->symbolizer);
+	*image = (struct image){ .sys = image->sys };
+}
+
+size_t image_names(const struct image_module *module, const struct code_function *function,
+		   const char *names[IMAGE_MAX_NAMES + 1], const char **shown)
+{
+	const struct function *known =
+		module_function_at(module->symbols, (struct elf_vaddr){ function->range.start });
+	size_t n =
+		code_module_names_at(module->code, function->range.start, names, IMAGE_MAX_NAMES);
+
+	*shown = n ? names[0] : "";
+	if (known && known->start.value == function->range.start && known->name) {
+		*shown = known->name;
+		names[n++] = known->name;
+	}
+	return n;
+}

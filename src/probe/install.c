@@ -1,0 +1,442 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "probe/install.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/bytes.h"
+#include "base/array.h"
+#include "probe/placement.h"
+
+#define FAULT_SIGNALS \
+	((UINT64_C(1) << 10) | (UINT64_C(1) << 6) | (UINT64_C(1) << 7) | (UINT64_C(1) << 3))
+
+static const struct {
+	const char *name, *text;
+} reasons[INSTALL_N_REFUSALS] = {
+	[INSTALL_PROBED] = { "", "" },
+	[INSTALL_CODE] = { "", "" },
+	[INSTALL_IFUNC] = { "ifunc", "an indirect function: its address is the resolver's" },
+	[INSTALL_CHANGED] = { "changed", "the code in memory is not the file's" },
+	[INSTALL_NO_ROOM] = { "no-room", "no free page within reach of a jump" },
+	[INSTALL_UNREACHABLE] = { "unreachable",
+				  "it refers to something too far away from any free page" },
+	[INSTALL_BUSY] = { "busy", "a thread stood in it whenever it was to be written" },
+};
+
+const char *install_reason_name(const struct install_function *function)
+{
+	return function->refusal == INSTALL_CODE ? code_refusal_name(function->code_refusal)
+						 : reasons[function->refusal].name;
+}
+
+const char *install_reason_text(const struct install_function *function)
+{
+	return function->refusal == INSTALL_CODE ? code_refusal_text(function->code_refusal)
+						 : reasons[function->refusal].text;
+}
+
+/* Handlers of SIGILL, SIGBUS, SIGFPE or SIGSEGV see where a fault happened. */
+static bool faults_matter(const struct install *install)
+{
+	char path[64], *text, *at;
+	uint64_t caught = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", install->image->pid);
+	if (sys_read_file(install->sys, -1, path, 1u << 20, &text, NULL, NULL) != STATUS_OK)
+		return true;
+	at = strstr(text, "\nSigCgt:");
+	if (at)
+		caught = strtoull(at + 8, NULL, 16);
+	free(text);
+	return caught & FAULT_SIGNALS;
+}
+
+/* The bytes that a plan writes or moves, as they are in memory now. */
+static bool live_as_file(const struct install *install, const struct install_function *function,
+			 int memory_fd)
+{
+	for (uint32_t i = 0; i < function->plan.n_patches; i++) {
+		const struct code_patch *patch = &function->plan.patches[i];
+		const uint64_t start =
+			patch->moved.end > patch->moved.start ? patch->moved.start : patch->start;
+		const uint64_t size =
+			patch->moved.end > patch->moved.start ? patch->moved.end - start : 2;
+		const uint8_t *file = code_module_bytes(function->module->code, start, size);
+		uint8_t live[CODE_PLAN_MAX_BODY];
+
+		if (!file || size > sizeof(live) ||
+		    sys_pread_full(install->sys, memory_fd, live, size,
+				   (off_t)(start + function->module->bias)) != (ssize_t)size ||
+		    memcmp(file, live, size) != 0)
+			return false;
+	}
+	return true;
+}
+
+static void function_plan(struct install *install, struct install_function *function,
+			  const struct code_function *code, const struct code_plan_options *options,
+			  int memory_fd)
+{
+	function->number = UINT32_MAX;
+	if (code->ifunc) {
+		function->refusal = INSTALL_IFUNC;
+		return;
+	}
+	function->code_refusal =
+		code_plan_make(&function->plan, function->module->code, function->index, options);
+	if (function->code_refusal != CODE_PLANNED) {
+		function->refusal = INSTALL_CODE;
+		return;
+	}
+	if (!live_as_file(install, function, memory_fd)) {
+		function->refusal = INSTALL_CHANGED;
+		return;
+	}
+	function->number = install->n_planned++;
+	install->n_sites += function->plan.n_sites;
+}
+
+static enum status module_choose(struct install *install, const struct image_module *module,
+				 struct selection *selection,
+				 const struct code_plan_options *options, int memory_fd,
+				 struct error *error)
+{
+	size_t n;
+	const struct code_function *functions = code_module_functions(module->code, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		const char *names[IMAGE_MAX_NAMES + 1], *shown;
+		size_t n_names;
+
+		if (functions[i].owner != i || functions[i].stub)
+			continue;
+		n_names = image_names(module, &functions[i], names, &shown);
+		if (!selection_matches(selection, module->path, names, n_names))
+			continue;
+		if (install->n >= INSTALL_MAX_FUNCTIONS ||
+		    !array_reserve(&install->functions, &install->capacity, install->n + 1))
+			return error_set(error, STATUS_LIMIT, "more than %u functions are meant",
+					 INSTALL_MAX_FUNCTIONS);
+		install->functions[install->n] =
+			(struct install_function){ .module = module, .index = (uint32_t)i };
+		function_plan(install, &install->functions[install->n++], &functions[i], options,
+			      memory_fd);
+	}
+	return STATUS_OK;
+}
+
+enum status install_choose(struct install *install, const struct sys *sys, struct image *image,
+			   struct selection *selection, struct error *error)
+{
+	struct code_plan_options options;
+	char path[64];
+	int memory_fd;
+	enum status status = STATUS_OK;
+
+	install->sys = sys;
+	install->image = image;
+	options = (struct code_plan_options){ .faults_matter = faults_matter(install),
+					      .entry_only = install->mode == PROBE_COUNT };
+	snprintf(path, sizeof(path), "/proc/%d/mem", image->pid);
+	memory_fd = sys->openat(sys->state, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+	if (memory_fd < 0)
+		return error_set_errno(error, status_from_errno(-memory_fd), -memory_fd,
+				       "may not read the memory of process %d (the same user or "
+				       "CAP_SYS_PTRACE is needed; kernel.yama.ptrace_scope)",
+				       image->pid);
+	for (size_t i = 0; status == STATUS_OK && i < image->n; i++) {
+		if (image->modules[i].code)
+			status = module_choose(install, &image->modules[i], selection, &options,
+					       memory_fd, error);
+	}
+	sys->close(sys->state, memory_fd);
+	return status;
+}
+
+/* More than a trampoline takes: hooks of up to 400 bytes, and the moved run twice over. */
+static uint64_t code_bytes(const struct code_plan *plan)
+{
+	uint64_t bytes = 0;
+
+	for (uint32_t i = 0; i < plan->n_patches; i++) {
+		const struct code_patch *patch = &plan->patches[i];
+
+		bytes += 64 + (uint64_t)patch->n_sites * 400 +
+			 4 * (patch->moved.end - patch->moved.start);
+	}
+	return bytes;
+}
+
+static uint64_t module_bytes(const struct install *install, const struct image_module *module)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < install->n; i++) {
+		if (install->functions[i].module == module && !install->functions[i].refusal)
+			bytes += code_bytes(&install->functions[i].plan);
+	}
+	return bytes;
+}
+
+static void module_assign(struct install *install, const struct image_module *module,
+			  uint32_t region)
+{
+	for (size_t i = 0; i < install->n; i++) {
+		struct install_function *function = &install->functions[i];
+
+		if (function->module != module || function->refusal)
+			continue;
+		function->region = region;
+		if (region == UINT32_MAX)
+			function->refusal = INSTALL_NO_ROOM;
+	}
+}
+
+/* One region per module that needs one, since modules may lie anywhere; the next one keeps clear of it because
+ * the search starts from the module's own place. */
+static void module_place(struct install *install, const struct image_module *module,
+			 unsigned int attempt)
+{
+	const uint64_t code = module_bytes(install, module);
+	const uint64_t agent = (uint64_t)(agent_code_end - agent_code_start);
+	const uint64_t size = (AGENT_CODE_OFFSET + agent + code + 0xffff) & ~UINT64_C(0xffff);
+	const uint64_t reach = code_reach_bytes(code_module_machine(module->code));
+	uint64_t at = 0;
+
+	if (!code)
+		return;
+	for (unsigned int skip = attempt;
+	     !at && install->n_regions < GUARDIAN_MAX_REGIONS && skip < attempt + 8; skip++) {
+		at = placement_find(install->image->maps, module->low, module->high, size, reach,
+				    skip);
+		for (uint32_t i = 0; at && i < install->n_regions; i++) {
+			const struct guardian_region *other = &install->regions[i];
+
+			if (at < other->address + other->size && other->address < at + size)
+				at = 0;
+		}
+	}
+	if (!at) {
+		module_assign(install, module, UINT32_MAX);
+		return;
+	}
+	module_assign(install, module, install->n_regions);
+	install->regions[install->n_regions++] = (struct guardian_region){ at, size };
+}
+
+enum status install_place(struct install *install, unsigned int attempt, struct error *error)
+{
+	enum status status = image_read_maps(install->image, error);
+
+	install->n_regions = 0;
+	for (size_t i = 0; status == STATUS_OK && i < install->image->n; i++) {
+		if (install->image->modules[i].code)
+			module_place(install, &install->image->modules[i], attempt);
+	}
+	return status;
+}
+
+/* What is filled: the code of one region, and the writes of all. */
+struct filler {
+	struct install *install;
+	struct guardian_write *writes;
+	size_t n_writes, capacity;
+	uint8_t *code[GUARDIAN_MAX_REGIONS];
+	uint64_t used[GUARDIAN_MAX_REGIONS];
+	uint32_t function_bytes;
+};
+
+/* Where the entry's trampoline holds the first moved instruction, behind the hook. */
+static uint64_t behind_hook(const struct code_origin *origins, size_t n, uint64_t trampoline,
+			    uint64_t address)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (!origins[i].hook && origins[i].address == address)
+			return trampoline + origins[i].offset;
+	}
+	return 0;
+}
+
+static bool write_add(struct filler *filler, const struct install_function *function,
+		      const struct code_patch *patch, uint64_t trampoline)
+{
+	struct code_write writes[CODE_PATCH_MAX_WRITES];
+	const size_t n = code_patch_writes(&function->plan, patch, trampoline, writes);
+	const uint64_t bias = function->module->bias;
+
+	if (!n || !array_reserve(&filler->writes, &filler->capacity, filler->n_writes + n))
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		struct guardian_write *write = &filler->writes[filler->n_writes++];
+		const bool island = writes[i].address != patch->start;
+
+		*write = (struct guardian_write){ .address = writes[i].address + bias,
+						  .busy_start = patch->busy.start + bias,
+						  .busy_end = patch->busy.end + bias,
+						  .function = function->number,
+						  .length = writes[i].length,
+						  .island = island };
+		if (island) {
+			write->busy_start = write->address - 1;
+			write->busy_end = write->address + write->length;
+		}
+		memcpy(write->original, writes[i].original, sizeof(write->original));
+		memcpy(write->bytes, writes[i].bytes, sizeof(write->bytes));
+	}
+	return true;
+}
+
+/* Emits one patch and its writes; `resume` as code_patch_emit has it, found when it is the entry's. */
+static bool patch_emit(struct filler *filler, struct install_function *function,
+		       const struct code_patch *patch, struct stub *stub, uint64_t *resume)
+{
+	struct install *install = filler->install;
+	const uint32_t r = function->region;
+	const uint64_t used = (filler->used[r] + 15) & ~UINT64_C(15);
+	struct code_buffer buffer = {
+		.bytes = filler->code[r] + used,
+		.capacity = install->regions[r].size - AGENT_CODE_OFFSET - used,
+		.address = install->regions[r].address + AGENT_CODE_OFFSET + used -
+			   function->module->bias,
+	};
+	const struct code_hook hook = { stub, stub_append };
+	struct code_origin origins[CODE_PLAN_MAX_BODY * 2];
+	size_t n_origins = 0;
+
+	if (patch->loop && patch->form == CODE_PATCH_RETARGET)
+		return *resume && write_add(filler, function, patch, *resume);
+	if (code_patch_emit(&function->plan, patch, *resume, &hook, &buffer, origins,
+			    sizeof(origins) / sizeof(*origins), &n_origins) != CODE_EMITTED ||
+	    !write_add(filler, function, patch, buffer.address))
+		return false;
+	if (!*resume)
+		*resume = behind_hook(origins, n_origins, buffer.address, patch->moved.start);
+	filler->used[r] = used + buffer.size;
+	return true;
+}
+
+/* All of a function or nothing: what was made of it is dropped when one part fails. */
+static void function_fill(struct filler *filler, struct install_function *function)
+{
+	const struct install *install = filler->install;
+	const struct code_plan *plan = &function->plan;
+	const size_t writes_before = filler->n_writes;
+	const uint64_t used_before = filler->used[function->region];
+	struct stub stub = { .mode = install->mode,
+			     .capped = install->capped,
+			     .sampled = install->sampled,
+			     .function = function->number,
+			     .function_bytes = filler->function_bytes,
+			     .region = install->regions[function->region].address -
+				       function->module->bias };
+	uint64_t resume = 0;
+	bool good;
+
+	memcpy(&stub.entries, agent_code_start, sizeof(stub.entries));
+	good = patch_emit(filler, function, &plan->patches[plan->entry_patch], &stub, &resume);
+	for (uint32_t i = 0; good && i < plan->n_patches; i++) {
+		if (i != plan->entry_patch)
+			good = patch_emit(filler, function, &plan->patches[i], &stub, &resume);
+	}
+	if (good)
+		return;
+	function->refusal = INSTALL_UNREACHABLE;
+	filler->n_writes = writes_before;
+	filler->used[function->region] = used_before;
+}
+
+static enum status regions_start(struct filler *filler, struct error *error)
+{
+	const size_t agent = (size_t)(agent_code_end - agent_code_start);
+
+	for (uint32_t i = 0; i < filler->install->n_regions; i++) {
+		filler->code[i] = malloc(filler->install->regions[i].size);
+		if (!filler->code[i])
+			return error_set(error, STATUS_NO_MEMORY, "out of memory");
+		memcpy(filler->code[i], agent_code_start, agent);
+		filler->used[i] = agent;
+	}
+	return STATUS_OK;
+}
+
+static enum status arena_fill(const struct filler *filler, struct guardian_arena *arena,
+			      struct error *error)
+{
+	const struct install *install = filler->install;
+	uint64_t capacity, at = 0;
+	struct guardian_chunk *chunks;
+	uint8_t *bytes;
+
+	if (filler->n_writes > GUARDIAN_ARENA_BYTES / 4 / sizeof(struct guardian_write))
+		return error_set(error, STATUS_LIMIT, "too many probes at once");
+	arena->n_writes = filler->n_writes;
+	arena->n_chunks = install->n_regions;
+	if (filler->n_writes)
+		memcpy(guardian_writes(arena), filler->writes,
+		       filler->n_writes * sizeof(*filler->writes));
+	chunks = guardian_chunks(arena);
+	bytes = guardian_bytes(arena, &capacity);
+	for (uint32_t i = 0; i < install->n_regions; i++) {
+		if (filler->used[i] > capacity - at)
+			return error_set(error, STATUS_LIMIT, "too many probes at once");
+		chunks[i] =
+			(struct guardian_chunk){ install->regions[i].address + AGENT_CODE_OFFSET,
+						 filler->used[i], at };
+		memcpy(bytes + at, filler->code[i], filler->used[i]);
+		at += filler->used[i];
+	}
+	return STATUS_OK;
+}
+
+enum status install_fill(struct install *install, struct guardian_arena *arena,
+			 uint32_t function_bytes, struct error *error)
+{
+	struct filler filler = { .install = install, .function_bytes = function_bytes };
+	enum status status = regions_start(&filler, error);
+
+	for (size_t i = 0; status == STATUS_OK && i < install->n; i++) {
+		if (!install->functions[i].refusal)
+			function_fill(&filler, &install->functions[i]);
+	}
+	if (status == STATUS_OK)
+		status = arena_fill(&filler, arena, error);
+	for (uint32_t i = 0; i < install->n_regions; i++)
+		free(filler.code[i]);
+	free(filler.writes);
+	return status;
+}
+
+void install_settle(struct install *install, struct guardian_arena *arena)
+{
+	const struct guardian_write *writes = guardian_writes(arena);
+	uint8_t *states = calloc(install->n_planned + 1, 1);
+
+	for (uint64_t i = 0; states && i < arena->n_writes; i++) {
+		if (writes[i].function < install->n_planned)
+			states[writes[i].function] = writes[i].state;
+	}
+	for (size_t i = 0; states && i < install->n; i++) {
+		struct install_function *function = &install->functions[i];
+
+		if (function->refusal || function->number >= install->n_planned)
+			continue;
+		if (states[function->number] == GUARDIAN_DIFFERENT)
+			function->refusal = INSTALL_CHANGED;
+		else if (states[function->number] != GUARDIAN_WRITTEN)
+			function->refusal = INSTALL_BUSY;
+	}
+	free(states);
+}
+
+void install_release(struct install *install)
+{
+	for (size_t i = 0; i < install->n; i++)
+		code_plan_release(&install->functions[i].plan);
+	free(install->functions);
+	install->functions = NULL;
+	install->n = install->capacity = 0;
+}

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * lint: seam because the target's end and its signals are waited for in real processes
+ */
+#include "probe/probe.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "probe/calibrate.h"
+#include "probe/ownership.h"
+#include "probe/probe_state.h"
+#include "target/process.h"
+
+#define PLACE_TRIES     6u
+#define POLL_NS         UINT64_C(100000000)
+#define COMMAND_POLL_NS 5000000
+#define EVER_NS         (UINT64_C(1) << 62)
+
+void probe_notice(const struct probe *probe, const char *format, ...)
+{
+	char text[512];
+	va_list arguments;
+
+	if (!probe->hooks->notice)
+		return;
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	probe->hooks->notice(probe->hooks->data, text);
+}
+
+static enum status target_start(struct probe *probe, struct error *error)
+{
+	const struct probe_options *options = probe->options;
+	enum status status;
+
+	if (options->pid) {
+		probe->pid = options->pid;
+		return process_check(probe->sys, probe->pid, error);
+	}
+	status = launch_start(&probe->launch, options->argv, options->launch_state, error);
+	if (status != STATUS_OK)
+		return status;
+	probe->pid = probe->launch.pid;
+	probe->result->launched = true;
+	status = guardian_seize(&probe->guardian, probe->pid, error);
+	if (status == STATUS_OK)
+		status = launch_exec(&probe->launch, options->argv[0], &probe->result->exit_code,
+				     error);
+	if (status == STATUS_OK)
+		status = guardian_run_to_entry(&probe->guardian, error);
+	return status;
+}
+
+/* Memory in the target, at other places when the first choice turns out to be taken. */
+static enum status memory_prepare(struct probe *probe, struct error *error)
+{
+	struct guardian_arena *arena = probe->guardian.arena;
+	enum status status = STATUS_OK;
+
+	for (unsigned int attempt = 0; attempt < PLACE_TRIES; attempt++) {
+		status = install_place(&probe->install, attempt, error);
+		if (status != STATUS_OK)
+			return status;
+		arena->pid = probe->pid;
+		arena->owner = probe->ownership.tid;
+		arena->buffers_bytes = probe->plan.bytes;
+		arena->n_regions = probe->install.n_regions;
+		arena->allow_seccomp = probe->options->allow_seccomp;
+		memcpy(arena->regions, probe->install.regions, sizeof(arena->regions));
+		status = guardian_prepare(&probe->guardian, &probe->memfd, error);
+		if (status == STATUS_OK || arena->error.os_errno != EEXIST)
+			break;
+		if (probe->memfd >= 0)
+			close(probe->memfd);
+		probe->memfd = -1;
+	}
+	return status;
+}
+
+static enum status buffers_open(struct probe *probe, struct error *error)
+{
+	struct agent_shared *shared;
+
+	probe->buffers =
+		mmap(NULL, probe->plan.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, probe->memfd, 0);
+	if (probe->buffers == MAP_FAILED) {
+		probe->buffers = NULL;
+		return error_set_errno(error, STATUS_NO_MEMORY, errno,
+				       "cannot map the buffers of process %d", probe->pid);
+	}
+	shared = probe->shared = (struct agent_shared *)(void *)probe->buffers;
+	buffers_header_fill(shared, &probe->plan, probe->options->every, probe->options->cap);
+	shared->inner_ticks = (uint64_t)llround(probe->calibration.inner_ticks);
+	shared->pair_ticks = (uint64_t)llround(probe->calibration.pair_ticks);
+	buffers_null_block(probe->buffers, probe->guardian.arena->buffers);
+	return STATUS_OK;
+}
+
+static enum status costs_measure(struct probe *probe, struct error *error)
+{
+	const struct stub stub = { .mode = probe->options->mode,
+				   .capped = probe->options->cap != 0,
+				   .sampled = probe->options->every > 1,
+				   .function_bytes = probe->plan.function_bytes };
+
+	return probe_calibrate(&probe->calibration, probe->sys, &stub, probe->options->every,
+			       error);
+}
+
+static enum status probes_write(struct probe *probe, struct error *error)
+{
+	struct guardian_arena *arena = probe->guardian.arena;
+	enum status status;
+
+	status = memory_prepare(probe, error);
+	if (status == STATUS_OK)
+		status = buffers_open(probe, error);
+	if (status == STATUS_OK)
+		status = install_fill(&probe->install, arena, probe->plan.function_bytes, error);
+	if (status == STATUS_OK)
+		status = ownership_take(&probe->ownership, probe->shared, error);
+	if (status != STATUS_OK)
+		return status;
+	probe->start_ns = sys_now_ns(probe->sys);
+	status = guardian_apply(&probe->guardian, error);
+	probe->result->attach = arena->stops;
+	if (status == STATUS_OK)
+		install_settle(&probe->install, arena);
+	return status;
+}
+
+static enum status attach(struct probe *probe, struct error *error)
+{
+	const struct probe_options *options = probe->options;
+	enum status status;
+
+	status = image_open(&probe->image, probe->sys, probe->pid, options->selection, error);
+	if (status == STATUS_OK) {
+		probe->install.mode = options->mode;
+		probe->install.capped = options->cap != 0;
+		probe->install.sampled = options->every > 1;
+		status = install_choose(&probe->install, probe->sys, &probe->image,
+					options->selection, error);
+	}
+	if (status == STATUS_OK && !probe->install.n)
+		status = near_misses(probe, error);
+	if (status != STATUS_OK || options->dry_run || !probe->install.n_planned)
+		return status;
+	buffers_plan_make(&probe->plan, options->mode, probe->install.n_planned,
+			  options->buffer_bytes);
+	status = costs_measure(probe, error);
+	if (status == STATUS_OK)
+		status = probes_write(probe, error);
+	return status;
+}
+
+static uint64_t calls_now(const struct probe *probe)
+{
+	uint64_t calls = 0;
+
+	for (uint32_t i = 0; probe->buffers && i < probe->install.n_planned; i++) {
+		struct function_sums sums = { 0 };
+
+		buffers_function_sums(probe->buffers, &probe->plan, PROBE_COUNT, i, &sums);
+		calls += sums.calls;
+	}
+	return calls;
+}
+
+/* A signal for us: interrupts end the probing, others are for a launched command. */
+static bool signal_is_stop(struct probe *probe)
+{
+	struct signalfd_siginfo info;
+	bool stop = false;
+
+	while (read(probe->options->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+		stop = true;
+		if (probe->result->launched && info.ssi_signo != SIGINT && info.ssi_code == SI_USER)
+			kill(probe->pid, (int)info.ssi_signo);
+	}
+	return stop;
+}
+
+/* Has the target ended? A launched one is reaped. */
+static bool target_ended(struct probe *probe)
+{
+	int status;
+	char path[64];
+
+	if (!probe->result->launched) {
+		snprintf(path, sizeof(path), "/proc/%d/mem", probe->pid);
+		return kill(probe->pid, 0) < 0 && errno == ESRCH;
+	}
+	if (probe->reaped)
+		return true;
+	if (waitpid(probe->pid, &status, WNOHANG) != probe->pid)
+		return false;
+	probe->reaped = true;
+	probe->result->exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+	probe->result->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+	return true;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Until the target ends, time is up or the user stops it. */
+static void watch(struct probe *probe, int pidfd)
+{
+	const struct probe_options *options = probe->options;
+	const uint64_t end =
+		options->duration_ns ? probe->start_ns + options->duration_ns : EVER_NS;
+	uint64_t now = sys_now_ns(probe->sys), epoch = options->cap_epoch_ns, tell;
+
+	epoch = epoch && options->cap ? now + epoch : EVER_NS;
+	tell = probe->hooks->progress_ns ? now + probe->hooks->progress_ns : EVER_NS;
+	while (now < end && !target_ended(probe)) {
+		struct pollfd fds[2] = { { options->signal_fd, POLLIN, 0 }, { pidfd, POLLIN, 0 } };
+		const uint64_t wait = least(least(least(end, epoch), tell) - now,
+					    pidfd >= 0 ? POLL_NS * 10 : POLL_NS);
+		const struct timespec timeout = { (time_t)(wait / 1000000000),
+						  (long)(wait % 1000000000) };
+
+		probe->sys->ppoll(probe->sys->state, fds, 2, &timeout, NULL);
+		if ((fds[0].revents & POLLIN) && signal_is_stop(probe))
+			break;
+		if (fds[1].revents)
+			pidfd = -1; /* it is ending: to be looked for, not polled */
+		now = sys_now_ns(probe->sys);
+		if (now >= epoch) {
+			__atomic_fetch_add(&probe->shared->epoch, 1, __ATOMIC_RELAXED);
+			epoch = now + options->cap_epoch_ns;
+		}
+		if (now >= tell) {
+			const struct probe_progress progress = { now - probe->start_ns,
+								 calls_now(probe),
+								 probe->install.n_planned };
+
+			probe->hooks->progress(probe->hooks->data, &progress);
+			tell = now + probe->hooks->progress_ns;
+		}
+	}
+}
+
+/* Off by data, then the bytes. */
+static enum status detach(struct probe *probe, struct error *error)
+{
+	enum status status;
+
+	probe->result->duration_ns = sys_now_ns(probe->sys) - probe->start_ns;
+	ownership_end(&probe->ownership);
+	if (target_ended(probe)) {
+		probe->result->ended = true;
+		return STATUS_OK;
+	}
+	status = guardian_remove(&probe->guardian, error);
+	probe->result->detach = probe->guardian.arena->stops;
+	probe->result->not_restored = probe->guardian.arena->different;
+	if (status != STATUS_OK && target_ended(probe))
+		return STATUS_OK;
+	return status;
+}
+
+/* A launched command is waited for whatever happens: its exit code is ours. */
+static void command_wait(struct probe *probe)
+{
+	while (probe->result->launched && probe->launch.pid && !target_ended(probe)) {
+		struct pollfd fd = { probe->options->signal_fd, POLLIN, 0 };
+		const struct timespec timeout = { 0, COMMAND_POLL_NS };
+
+		probe->sys->ppoll(probe->sys->state, &fd, 1, &timeout, NULL);
+		if (fd.revents & POLLIN)
+			(void)signal_is_stop(probe);
+	}
+}
+
+static enum status run_held(struct probe *probe, struct error *error)
+{
+	struct error ignored;
+	int pidfd;
+	enum status status, left;
+
+	status = attach(probe, error);
+	pidfd = (int)syscall(SYS_pidfd_open, probe->pid, 0);
+	if (status == STATUS_OK && probe->options->dry_run && probe->result->launched)
+		kill(probe->pid, SIGKILL);
+	left = guardian_let_go(&probe->guardian, status == STATUS_OK ? error : &ignored);
+	if (status == STATUS_OK)
+		status = left;
+	if (status == STATUS_OK && probe->buffers) {
+		watch(probe, pidfd);
+		status = detach(probe, error);
+	}
+	ownership_end(&probe->ownership);
+	command_wait(probe);
+	if (pidfd >= 0)
+		close(pidfd);
+	return status;
+}
+
+enum status probe_run(const struct probe_options *options, const struct sys *sys,
+		      const struct probe_hooks *hooks, struct probe_result *result,
+		      struct error *error)
+{
+	struct probe probe = {
+		.options = options, .sys = sys, .hooks = hooks, .result = result, .memfd = -1
+	};
+	enum status status;
+
+	*result = (struct probe_result){ 0 };
+	status = guardian_start(&probe.guardian, sys, error);
+	if (status != STATUS_OK)
+		return status;
+	status = ownership_begin(&probe.ownership, error);
+	if (status == STATUS_OK)
+		status = target_start(&probe, error);
+	if (status == STATUS_OK)
+		status = run_held(&probe, error);
+	else
+		launch_abort(&probe.launch);
+	if (status == STATUS_OK)
+		status = result_fill(&probe, error);
+	ownership_end(&probe.ownership);
+	guardian_stop(&probe.guardian);
+	if (probe.buffers)
+		munmap(probe.buffers, probe.plan.bytes);
+	if (probe.memfd >= 0)
+		close(probe.memfd);
+	install_release(&probe.install);
+	image_release(&probe.image);
+	return status;
+}

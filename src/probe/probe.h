@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The probe engine: exact counts, and times, at the boundaries of chosen functions in a running program.
+ *
+ *	start the guardian ─► (launch, run to the entry) ─► image ─► plans ─► memory in the target ─► trampolines
+ *	─► stop, write, let go ─► wait: end of the target, -d, Ctrl-C ─► restore ─► sums
+ *
+ * What was measured survives the target's death: the buffers are shared memory.
+ */
+#ifndef ASSAY_PROBE_PROBE_H
+#define ASSAY_PROBE_PROBE_H
+
+#include "probe/buffers.h"
+#include "probe/install.h"
+#include "target/launch.h"
+
+struct probe_options {
+	enum probe_mode mode;
+	uint64_t every, cap, cap_epoch_ns; /* cap_epoch_ns 0: one epoch, the whole time */
+	uint64_t duration_ns;              /* 0: until the target ends or the user interrupts */
+	uint64_t buffer_bytes;
+	struct selection *selection;
+	pid_t pid; /* 0: launch argv */
+	char *const *argv;
+	const struct launch_state *launch_state;
+	int signal_fd; /* SIGINT, SIGTERM ... as a descriptor, -1: none */
+	bool dry_run, allow_seccomp;
+};
+
+struct probe_progress {
+	uint64_t elapsed_ns, calls;
+	uint32_t probed;
+};
+
+struct probe_hooks {
+	void *data;
+	void (*notice)(void *data, const char *text);
+	void (*progress)(void *data, const struct probe_progress *progress);
+	uint64_t progress_ns; /* 0: none */
+};
+
+struct probe_row {
+	char *name, *symbol, *module,
+		*aliases; /* symbol: NULL when it is the name; aliases: NULL or "a, b" */
+	const char *reason, *reason_text; /* of a refusal */
+	uint64_t address;                 /* the object's own */
+	bool refused, capped;
+	struct function_sums sums; /* ticks */
+};
+
+struct probe_result {
+	struct probe_row *rows;
+	size_t n_rows, capacity;
+	uint32_t n_probed, n_refused;
+	uint64_t duration_ns;
+	double ticks_per_ns, pair_ticks, inner_ticks;
+	struct buffers_sums sums;
+	struct guardian_stops attach, detach;
+	uint64_t sites, buffer_bytes, code_bytes;
+	uint64_t not_restored; /* writes that were no longer ours when they were to be undone */
+	uint32_t n_blocks;
+	pid_t pid;
+	int exit_code, signal; /* of a launched command */
+	bool ended;            /* the target ended while it was probed */
+	bool launched;
+};
+
+/* Runs the whole. On failure nothing is left in the target but memory that nobody uses; the result holds the
+ * exit code of a launched command all the same. Release the result in any case. */
+MUST_CHECK enum status probe_run(const struct probe_options *options, const struct sys *sys,
+				 const struct probe_hooks *hooks, struct probe_result *result,
+				 struct error *error);
+void probe_result_release(struct probe_result *result);
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * System calls made by a stopped thread of the target on the guardian's behalf.
+ *
+ * A tracer that dies between changing registers and restoring them leaves the thread with foreign ones, which
+ * kills the program. So the thread restores itself if nobody else does: it is pointed at a `syscall; ret` that
+ * is there already, on a stack (128 bytes below its own) that leads it on to rt_sigreturn:
+ *
+ *	rsp ->	address of `pop %rax; ret`	after the call
+ *		SYS_rt_sigreturn
+ *		address of `syscall; ret`
+ *		struct ucontext: general registers, signal mask, pointer to ...
+ *		... the vector and x87 state	which the kernel loads, all of it
+ *
+ * In the ordinary case the guardian takes the thread back at the end of the call and restores it itself, so
+ * that calls that were blocked go on. All signals are blocked meanwhile.
+ */
+#ifndef ASSAY_PROBE_REMOTE_H
+#define ASSAY_PROBE_REMOTE_H
+
+#include "probe/registers.h"
+#include "probe/tracee.h"
+
+struct remote {
+	const struct sys *sys;
+	pid_t pid, tid;
+	int memory_fd; /* /proc/PID/mem, borrowed */
+	uint64_t gadget, stack;
+	uint64_t mask; /* the thread's own signal mask */
+	struct registers registers;
+};
+
+/* Prepares a stopped thread (plain) for calls. */
+MUST_CHECK enum status remote_begin(struct remote *remote, const struct sys *sys, pid_t pid,
+				    const struct tracee *thread, int memory_fd,
+				    struct error *error);
+
+/* One call; the result or -errno in *result. Fails when the thread is lost. */
+MUST_CHECK enum status remote_call(struct remote *remote, long number, const uint64_t arguments[6],
+				   int64_t *result, struct error *error);
+
+/* Puts the thread back as it was; it is stopped still. */
+MUST_CHECK enum status remote_end(struct remote *remote, struct error *error);
+
+#endif

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What a run of the engine comes to: a row per chosen function; or, when none was, what the user may have meant.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "probe/probe_state.h"
+
+#define NEAR_SHOWN    5u
+#define NEAR_MAX_NAME 64u
+
+void probe_result_release(struct probe_result *result)
+{
+	for (size_t i = 0; i < result->n_rows; i++) {
+		free(result->rows[i].name);
+		free(result->rows[i].symbol);
+		free(result->rows[i].module);
+		free(result->rows[i].aliases);
+	}
+	free(result->rows);
+	result->rows = NULL;
+	result->n_rows = result->capacity = 0;
+}
+
+/* All but the first, with commas between. */
+static char *aliases_join(const char *const *names, size_t n)
+{
+	size_t size = 1, used = 0;
+	char *text;
+
+	if (n < 2)
+		return NULL;
+	for (size_t i = 1; i < n; i++)
+		size += strlen(names[i]) + 2;
+	text = malloc(size);
+	for (size_t i = 1; text && i < n; i++)
+		used += (size_t)snprintf(text + used, size - used, "%s%s", i > 1 ? ", " : "",
+					 names[i]);
+	return text;
+}
+
+static bool row_name(struct probe_row *row, const struct install_function *function,
+		     const struct code_function *code)
+{
+	const char *names[IMAGE_MAX_NAMES + 1], *shown;
+	size_t n = image_names(function->module, code, names, &shown);
+	char unnamed[512];
+
+	/* the demangled name is the last one, when there is one */
+	n -= n > 0 && names[n - 1] == shown && shown != names[0];
+	if (!*shown) {
+		snprintf(unnamed, sizeof(unnamed), "%s+0x%llx", function->module->name,
+			 (unsigned long long)code->range.start);
+		shown = unnamed;
+	}
+	row->name = strdup(shown);
+	row->symbol = n && strcmp(names[0], shown) != 0 ? strdup(names[0]) : NULL;
+	row->module = strdup(function->module->name);
+	row->aliases = aliases_join(names, n);
+	return row->name && row->module;
+}
+
+static enum status row_add(struct probe *probe, const struct install_function *function,
+			   struct error *error)
+{
+	struct probe_result *result = probe->result;
+	size_t n;
+	const struct code_function *code =
+		&code_module_functions(function->module->code, &n)[function->index];
+	struct probe_row *row;
+
+	if (!array_reserve(&result->rows, &result->capacity, result->n_rows + 1))
+		return error_set(error, STATUS_NO_MEMORY, "out of memory");
+	row = &result->rows[result->n_rows++];
+	*row = (struct probe_row){ .address = code->range.start };
+	if (!row_name(row, function, code))
+		return error_set(error, STATUS_NO_MEMORY, "out of memory");
+	if (function->refusal) {
+		row->refused = true;
+		row->reason = install_reason_name(function);
+		row->reason_text = install_reason_text(function);
+		result->n_refused++;
+		return STATUS_OK;
+	}
+	result->n_probed++;
+	if (probe->buffers) {
+		buffers_function_sums(probe->buffers, &probe->plan, probe->options->mode,
+				      function->number, &row->sums);
+		row->capped = row->sums.capped > 0;
+	}
+	return STATUS_OK;
+}
+
+enum status result_fill(struct probe *probe, struct error *error)
+{
+	struct probe_result *result = probe->result;
+	enum status status = STATUS_OK;
+
+	result->pid = probe->pid;
+	result->sites = probe->install.n_sites;
+	result->buffer_bytes = probe->plan.bytes;
+	result->n_blocks = probe->plan.n_blocks;
+	for (uint32_t i = 0; i < probe->install.n_regions; i++)
+		result->code_bytes += probe->install.regions[i].size;
+	for (size_t i = 0; status == STATUS_OK && i < probe->install.n; i++)
+		status = row_add(probe, &probe->install.functions[i], error);
+	if (!probe->buffers || status != STATUS_OK)
+		return status;
+	buffers_sums(probe->buffers, &probe->plan, &result->sums);
+	result->ticks_per_ns = calibration_ticks_per_ns(&probe->calibration, probe->sys);
+	result->pair_ticks = probe->calibration.pair_ticks;
+	result->inner_ticks = probe->calibration.inner_ticks;
+	return STATUS_OK;
+}
+
+/* Levenshtein's distance, cut off at `limit`. */
+static unsigned int distance(const char *a, const char *b, unsigned int limit)
+{
+	unsigned int row[NEAR_MAX_NAME + 1];
+	const size_t la = strnlen(a, NEAR_MAX_NAME + 1), lb = strnlen(b, NEAR_MAX_NAME + 1);
+
+	if (la > NEAR_MAX_NAME || lb > NEAR_MAX_NAME || la > lb + limit || lb > la + limit)
+		return limit + 1;
+	for (size_t j = 0; j <= lb; j++)
+		row[j] = (unsigned int)j;
+	for (size_t i = 1; i <= la; i++) {
+		unsigned int diagonal = row[0];
+
+		row[0] = (unsigned int)i;
+		for (size_t j = 1; j <= lb; j++) {
+			const unsigned int up = row[j];
+			unsigned int best = diagonal + (a[i - 1] != b[j - 1]);
+
+			best = up + 1 < best ? up + 1 : best;
+			best = row[j - 1] + 1 < best ? row[j - 1] + 1 : best;
+			diagonal = up;
+			row[j] = best;
+		}
+	}
+	return row[lb];
+}
+
+struct near {
+	const char *names[NEAR_SHOWN];
+	unsigned int distances[NEAR_SHOWN];
+	size_t n;
+};
+
+static void near_offer(struct near *near, const char *name, unsigned int far)
+{
+	size_t at = near->n < NEAR_SHOWN ? near->n++ : NEAR_SHOWN - 1;
+
+	if (at == NEAR_SHOWN - 1 && near->n == NEAR_SHOWN && near->names[at] &&
+	    near->distances[at] <= far)
+		return;
+	for (; at > 0 && near->distances[at - 1] > far; at--) {
+		near->names[at] = near->names[at - 1];
+		near->distances[at] = near->distances[at - 1];
+	}
+	near->names[at] = name;
+	near->distances[at] = far;
+}
+
+static void near_find(const struct probe *probe, const char *wanted, struct near *near)
+{
+	const unsigned int limit = (unsigned int)(strlen(wanted) / 3 + 1);
+
+	for (size_t m = 0; m < probe->image.n; m++) {
+		size_t n = 0;
+		const struct code_function *functions =
+			probe->image.modules[m].code
+				? code_module_functions(probe->image.modules[m].code, &n)
+				: NULL;
+
+		for (size_t i = 0; i < n; i++) {
+			const char *name = functions[i].symbol;
+			const unsigned int far = name ? distance(wanted, name, limit) : limit + 1;
+
+			if (far <= limit)
+				near_offer(near, name, far);
+		}
+	}
+}
+
+enum status near_misses(const struct probe *probe, struct error *error)
+{
+	struct near near = { 0 };
+	const char *wanted = "";
+	char list[400] = "";
+	size_t used = 0, readable = 0;
+
+	for (size_t i = 0; i < probe->options->selection->n && !*wanted; i++) {
+		const struct selection_word *word = &probe->options->selection->words[i];
+
+		if (!word->exclude && word->glob)
+			wanted = word->glob;
+	}
+	for (size_t i = 0; i < probe->image.n; i++)
+		readable += probe->image.modules[i].code != NULL;
+	if (!probe->image.n)
+		return error_set(error, STATUS_NOT_FOUND,
+				 "-f means no function of process %d: it has mapped no module of "
+				 "that name",
+				 probe->pid);
+	if (!readable)
+		return error_set(error, STATUS_NOT_FOUND,
+				 "-f means no function of process %d: %s: %s", probe->pid,
+				 probe->image.modules[0].name, probe->image.modules[0].why);
+	near_find(probe, wanted, &near);
+	for (size_t i = 0; i < near.n && used < sizeof(list) - 1; i++)
+		used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s",
+					 i ? ", " : "; near misses: ", near.names[i]);
+	return error_set(error, STATUS_NOT_FOUND, "-f %s means no function of process %d%s%s",
+			 *wanted ? wanted : "(regex)", probe->pid, list,
+			 near.n ? "" : " (names are those of the symbol tables; globs need *)");
+}

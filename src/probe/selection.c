@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "probe/selection.h"
+
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+
+#define MAX_NAME 4096u
+
+void selection_init(struct selection *selection)
+{
+	*selection = (struct selection){ 0 };
+}
+
+static void word_release(struct selection_word *word)
+{
+	if (!word->glob && word->text)
+		regfree(&word->regex);
+	free(word->glob);
+	free(word->module);
+	free(word->text);
+}
+
+void selection_release(struct selection *selection)
+{
+	for (size_t i = 0; i < selection->n; i++)
+		word_release(&selection->words[i]);
+	free(selection->words);
+	selection_init(selection);
+}
+
+static enum status regex_set(struct selection_word *word, const char *body, size_t length,
+			     struct error *error)
+{
+	char *expression = strndup(body, length), why[200];
+	int result;
+
+	if (!expression)
+		return error_set(error, STATUS_NO_MEMORY, "out of memory");
+	result = regcomp(&word->regex, expression, REG_EXTENDED | REG_NOSUB);
+	free(expression);
+	if (!result)
+		return STATUS_OK;
+	regerror(result, &word->regex, why, sizeof(why));
+	return error_set(error, STATUS_USAGE, "-f %s: %s", word->text, why);
+}
+
+/* The first ! that is not part of a bracket expression. */
+static const char *module_end(const char *text)
+{
+	const char *bang = strchr(text, '!');
+
+	return bang && bang > text && bang[-1] != '[' ? bang : NULL;
+}
+
+static enum status word_parse(struct selection_word *word, const char *text, struct error *error)
+{
+	const char *at = text, *bang;
+	size_t length;
+
+	*word = (struct selection_word){ .text = strdup(text) };
+	if (!word->text)
+		return error_set(error, STATUS_NO_MEMORY, "out of memory");
+	if (*at == '!') {
+		word->exclude = true;
+		at++;
+	}
+	bang = *at == '/' ? NULL : module_end(at);
+	if (bang) {
+		word->module = strndup(at, (size_t)(bang - at));
+		at = bang + 1;
+	}
+	length = strlen(at);
+	if (!length)
+		return error_set(error, STATUS_USAGE, "-f %s: names no function", text);
+	if (length > 2 && at[0] == '/' && at[length - 1] == '/')
+		return regex_set(word, at + 1, length - 2, error);
+	word->glob = strdup(at);
+	if (!word->glob || (bang && !word->module))
+		return error_set(error, STATUS_NO_MEMORY, "out of memory");
+	return STATUS_OK;
+}
+
+static enum status word_add(struct selection *selection, const char *text, struct error *error)
+{
+	struct selection_word word;
+	enum status status;
+
+	if (selection->n >= SELECTION_MAX_WORDS)
+		return error_set(error, STATUS_LIMIT, "more than %u words of -f",
+				 SELECTION_MAX_WORDS);
+	if (!array_reserve(&selection->words, &selection->capacity, selection->n + 1))
+		return error_set(error, STATUS_NO_MEMORY, "out of memory");
+	status = word_parse(&word, text, error);
+	if (status != STATUS_OK) {
+		free(word.glob);
+		free(word.module);
+		free(word.text);
+		return status;
+	}
+	selection->has_include |= !word.exclude;
+	selection->words[selection->n++] = word;
+	return STATUS_OK;
+}
+
+static enum status file_add(struct selection *selection, const struct sys *sys, const char *path,
+			    struct error *error)
+{
+	char *text, *line, *next;
+	enum status status;
+
+	status = sys_read_file(sys, AT_FDCWD, path, SELECTION_MAX_FILE_BYTES, &text, NULL, error);
+	for (line = status == STATUS_OK ? text : NULL; status == STATUS_OK && line; line = next) {
+		size_t end;
+
+		next = strchr(line, '\n');
+		if (next)
+			*next++ = '\0';
+		line += strspn(line, " \t");
+		for (end = strlen(line); end && strchr(" \t\r", line[end - 1]); end--)
+			line[end - 1] = '\0';
+		if (*line && *line != '#')
+			status = word_add(selection, line, error);
+	}
+	if (status != STATUS_OK)
+		error_prefix(error, "-f @%s", path);
+	else
+		free(text);
+	return status;
+}
+
+enum status selection_add(struct selection *selection, const struct sys *sys, const char *word,
+			  struct error *error)
+{
+	if (*word == '@')
+		return file_add(selection, sys, word + 1, error);
+	return word_add(selection, word, error);
+}
+
+static bool module_matches(const struct selection_word *word, const char *module)
+{
+	const char *base = strrchr(module, '/');
+
+	return !word->module || !fnmatch(word->module, module, 0) ||
+	       (base && !fnmatch(word->module, base + 1, 0));
+}
+
+bool selection_skips_module(const struct selection *selection, const char *module)
+{
+	for (size_t i = 0; i < selection->n; i++) {
+		if (!selection->words[i].exclude && module_matches(&selection->words[i], module))
+			return false;
+	}
+	return true;
+}
+
+/* "ns::f(int)" is meant by "ns::f", too. */
+static bool without_parameters(const char *name, char *shorter)
+{
+	const char *open = strchr(name, '(');
+
+	if (!open || open == name || (size_t)(open - name) >= MAX_NAME)
+		return false;
+	memcpy(shorter, name, (size_t)(open - name));
+	shorter[open - name] = '\0';
+	return true;
+}
+
+static bool name_matches(const struct selection_word *word, const char *name)
+{
+	char shorter[MAX_NAME];
+
+	if (!word->glob)
+		return regexec(&word->regex, name, 0, NULL, 0) == 0;
+	return !fnmatch(word->glob, name, 0) ||
+	       (without_parameters(name, shorter) && !fnmatch(word->glob, shorter, 0));
+}
+
+static bool word_matches(struct selection_word *word, const char *module, const char *const *names,
+			 size_t n)
+{
+	if (!module_matches(word, module))
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		if (names[i] && name_matches(word, names[i])) {
+			word->used = true;
+			return true;
+		}
+	}
+	return false;
+}
+
+bool selection_matches(struct selection *selection, const char *module, const char *const *names,
+		       size_t n)
+{
+	bool meant = false;
+
+	for (size_t i = 0; i < selection->n; i++) {
+		struct selection_word *word = &selection->words[i];
+
+		if (word->exclude && word_matches(word, module, names, n))
+			return false;
+		if (!word->exclude && word_matches(word, module, names, n))
+			meant = true;
+	}
+	return meant;
+}

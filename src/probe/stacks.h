@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Does a stopped thread stand inside bytes that are about to change, or will it come back there?
+ *
+ * Its pc is one place. Others are on its stack: a signal frame, or a saved context, holds the pc that was
+ * interrupted. Every word of the stack from 128 bytes below the stack pointer to the end of its mapping is
+ * compared, which finds all of them and takes a number that looks like such an address for one: then the
+ * window merely counts as busy.
+ */
+#ifndef ASSAY_PROBE_STACKS_H
+#define ASSAY_PROBE_STACKS_H
+
+#include "probe/guardian.h"
+#include "probe/tracee.h"
+
+#define STACKS_MAX_BYTES (8u << 20)   /* of one thread */
+#define STACKS_MAX_TOTAL (512u << 20) /* of all, in one stop */
+
+struct busy_window {
+	uint64_t start, end; /* strictly inside is busy */
+	uint32_t write;      /* index of the write */
+};
+
+/* Sets busy[write] for each window that a stopped thread stands in. `windows` is sorted by start here. */
+MUST_CHECK enum status stacks_find_busy(const struct tracees *tracees, int memory_fd,
+					struct busy_window *windows, size_t n, bool *busy,
+					struct error *error);
+
+#endif

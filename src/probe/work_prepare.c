@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The guardian's step "prepare": memory in the target, got by system calls of one of its own threads. What was
+ * mapped before a failure is unmapped again.
+ *
+ * lint: seam because memory of the target and its descriptors are real whatever the table is
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include "agent/layout.h"
+#include "probe/guardian_work.h"
+#include "probe/remote.h"
+
+#define SCRATCH_BELOW   512u /* bytes under the remote stack for strings */
+#define THREAD_TRIES    100u
+#define HWCAP2_FSGSBASE 2u
+
+#ifndef MAP_FIXED_NOREPLACE
+#define MAP_FIXED_NOREPLACE 0x100000
+#endif
+
+static const char memfd_name[] = "assay-probe";
+
+struct mapper {
+	struct work *work;
+	struct remote remote;
+	struct guardian_region made[GUARDIAN_MAX_REGIONS + 1];
+	size_t n_made;
+	int64_t target_fd;
+};
+
+static enum status call(struct mapper *mapper, const char *what, long number, uint64_t a,
+			uint64_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f, int64_t *result,
+			struct error *error)
+{
+	const uint64_t arguments[6] = { a, b, c, d, e, f };
+	enum status status = remote_call(&mapper->remote, number, arguments, result, error);
+
+	if (status == STATUS_OK && *result < 0 && *result > -4096)
+		status = error_set_errno(
+			error, status_from_errno((int)-*result), (int)-*result,
+			"process %d cannot %s (out of address space, or a policy such as seccomp, "
+			"execmem or MDWE forbids it)",
+			mapper->work->pid, what);
+	return status;
+}
+
+static enum status map(struct mapper *mapper, uint64_t address, uint64_t size, int protection,
+		       int flags, int64_t fd, uint64_t *at, struct error *error)
+{
+	int64_t result = 0;
+	enum status status =
+		call(mapper, "map memory", SYS_mmap, address, size, (uint64_t)protection,
+		     (uint64_t)flags, (uint64_t)fd, 0, &result, error);
+
+	if (status == STATUS_OK)
+		*at = (uint64_t)result;
+	if (status == STATUS_OK && address && *at != address)
+		status = error_set(error, STATUS_UNSUPPORTED,
+				   "process %d got memory at another place than asked for",
+				   mapper->work->pid);
+	return status;
+}
+
+static enum status advise(struct mapper *mapper, uint64_t address, uint64_t size, int advice,
+			  struct error *error)
+{
+	int64_t result = 0;
+
+	return call(mapper, "keep memory from its children", SYS_madvise, address, size,
+		    (uint64_t)advice, 0, 0, 0, &result, error);
+}
+
+/* The descriptor is the target's own; it is opened from outside through /proc and closed inside. */
+static enum status buffers_make(struct mapper *mapper, struct error *error)
+{
+	struct work *work = mapper->work;
+	const uint64_t scratch = mapper->remote.stack - SCRATCH_BELOW;
+	char path[64];
+	enum status status;
+	int written = sys_pwrite_all(work->sys, work->memory_fd, memfd_name, sizeof(memfd_name),
+				     (off_t)scratch);
+
+	if (written < 0)
+		return error_set_errno(error, STATUS_IO, -written,
+				       "cannot write to the stack of process %d", work->pid);
+	status = call(mapper, "make shared memory", SYS_memfd_create, scratch, MFD_CLOEXEC, 0, 0, 0,
+		      0, &mapper->target_fd, error);
+	if (status != STATUS_OK) {
+		mapper->target_fd = -1;
+		return status;
+	}
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", work->pid, (int)mapper->target_fd);
+	work->memfd = open(path, O_RDWR | O_CLOEXEC);
+	if (work->memfd < 0 || ftruncate(work->memfd, (off_t)work->buffers_bytes) < 0)
+		return error_set_errno(error, STATUS_IO, errno,
+				       "cannot size the buffers of process %d", work->pid);
+	status = map(mapper, 0, work->buffers_bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
+		     mapper->target_fd, &work->buffers, error);
+	if (status != STATUS_OK)
+		return status;
+	mapper->made[mapper->n_made++] =
+		(struct guardian_region){ work->buffers, work->buffers_bytes };
+	return advise(mapper, work->buffers, work->buffers_bytes, MADV_DONTFORK, error);
+}
+
+static enum status region_make(struct mapper *mapper, const struct guardian_region *region,
+			       struct error *error)
+{
+	const uint64_t base = region->address;
+	uint64_t at;
+	enum status status;
+
+	status = map(mapper, base, region->size, PROT_READ | PROT_EXEC,
+		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, &at, error);
+	if (status != STATUS_OK)
+		return status;
+	mapper->made[mapper->n_made++] = *region;
+	status = map(mapper, base + AGENT_CONTROL_OFFSET, AGENT_PAGE, PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, &at, error);
+	if (status == STATUS_OK)
+		status = advise(mapper, at, AGENT_PAGE, MADV_WIPEONFORK, error);
+	if (status == STATUS_OK)
+		status = map(mapper, base + AGENT_SHARED_OFFSET, AGENT_PAGE, PROT_READ | PROT_WRITE,
+			     MAP_SHARED | MAP_FIXED, mapper->target_fd, &at, error);
+	if (status == STATUS_OK)
+		status = advise(mapper, at, AGENT_PAGE, MADV_DONTFORK, error);
+	return status;
+}
+
+static enum status mappings_make(struct mapper *mapper, struct error *error)
+{
+	struct guardian_arena *arena = mapper->work->arena;
+	struct error ignored;
+	int64_t result;
+	enum status status = buffers_make(mapper, error);
+
+	for (uint32_t i = 0; status == STATUS_OK && i < arena->n_regions; i++)
+		status = region_make(mapper, &arena->regions[i], error);
+	if (mapper->target_fd >= 0)
+		(void)!call(mapper, "close", SYS_close, (uint64_t)mapper->target_fd, 0, 0, 0, 0, 0,
+			    &result, &ignored);
+	while (status != STATUS_OK && mapper->n_made > 0) {
+		const struct guardian_region *made = &mapper->made[--mapper->n_made];
+
+		(void)!call(mapper, "unmap", SYS_munmap, made->address, made->size, 0, 0, 0, 0,
+			    &result, &ignored);
+	}
+	return status;
+}
+
+/* One thread is enough, and the others run on. It must not be on its way into a signal handler. */
+static enum status thread_stop(struct work *work, struct tracees *tracees, struct error *error)
+{
+	enum status status = STATUS_OK;
+
+	if (work->holding) {
+		*tracees = work->held;
+		return STATUS_OK;
+	}
+	for (unsigned int i = 0; i < THREAD_TRIES; i++) {
+		status = tracees_stop(tracees, work->sys, work->pid, work->pid, error);
+		if (status == STATUS_OK || status == STATUS_PERMISSION)
+			return status;
+	}
+	/* the main thread may have ended: any other will do */
+	return tracees_stop(tracees, work->sys, work->pid, 0, error);
+}
+
+static uint64_t status_field(const struct work *work, const char *name)
+{
+	char path[64], *text, *at;
+	uint64_t value = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", work->pid);
+	if (sys_read_file(work->sys, -1, path, 1u << 20, &text, NULL, NULL) != STATUS_OK)
+		return 0;
+	at = strstr(text, name);
+	if (at)
+		value = strtoull(at + strlen(name), NULL, 10);
+	free(text);
+	return value;
+}
+
+static enum status controls_write(struct work *work, bool no_calls, struct error *error)
+{
+	const struct agent_control control = {
+		.negative_owner = -work->arena->owner,
+		.buffers = work->buffers,
+		.pid = (uint64_t)work->pid,
+		.can_write_gs = (getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE) != 0,
+		.no_calls = no_calls,
+	};
+
+	for (uint32_t i = 0; i < work->arena->n_regions; i++) {
+		const int written = sys_pwrite_all(
+			work->sys, work->memory_fd, &control, sizeof(control),
+			(off_t)(work->arena->regions[i].address + AGENT_CONTROL_OFFSET));
+
+		if (written < 0)
+			return error_set_errno(error, STATUS_IO, -written,
+					       "cannot write to the memory of process %d",
+					       work->pid);
+	}
+	return STATUS_OK;
+}
+
+enum status work_prepare(struct work *work, struct error *error)
+{
+	struct mapper mapper = { .work = work, .target_fd = -1 };
+	struct tracees tracees;
+	struct tracee *thread;
+	struct error later;
+	bool no_calls;
+	enum status status, ended;
+
+	work->pid = work->arena->pid;
+	work->buffers_bytes = work->arena->buffers_bytes;
+	status = work_open(work, error);
+	if (status != STATUS_OK)
+		return status;
+	no_calls = status_field(work, "\nSeccomp:") != 0;
+	if (no_calls && !work->arena->allow_seccomp)
+		return error_set(error, STATUS_UNSUPPORTED,
+				 "process %d runs under seccomp: a system call made on its behalf "
+				 "could kill it; --allow-seccomp does it all the same",
+				 work->pid);
+	status = thread_stop(work, &tracees, error);
+	if (status != STATUS_OK)
+		return status;
+	thread = tracees_for_calls(&tracees);
+	if (!thread)
+		status = error_set(
+			error, STATUS_UNSUPPORTED,
+			"process %d is stopped (SIGSTOP, or a debugger): let it go on first",
+			work->pid);
+	if (status == STATUS_OK)
+		status = remote_begin(&mapper.remote, work->sys, work->pid, thread, work->memory_fd,
+				      error);
+	if (status == STATUS_OK) {
+		status = mappings_make(&mapper, error);
+		ended = remote_end(&mapper.remote, status == STATUS_OK ? error : &later);
+		if (status == STATUS_OK)
+			status = ended;
+	}
+	work_resume(work, &tracees);
+	if (status == STATUS_OK)
+		status = controls_write(work, no_calls, error);
+	work->arena->buffers = work->buffers;
+	return status;
+}

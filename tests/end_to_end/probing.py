@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the tests of `assay probe` share: programs that count themselves, runs, and what came of them."""
+import json
+import os
+import platform
+import re
+import signal
+import subprocess
+import sys
+import time
+
+from recording import ASSAY, SOURCE, claim, finish, run, skip  # noqa: F401
+
+DATA = os.path.join(SOURCE, "tests", "data", "probe")
+
+
+def require_engine():
+    """Ends the test where there is no engine, or nobody may use it."""
+    if platform.machine() != "x86_64":
+        skip("probes", "the engine is for x86-64 only in this version")
+        finish()
+    out = run(ASSAY, "probe", "--mode", "count", "-f", "true!main", "--", "/bin/true")
+    if "may not trace" in out.err:
+        skip("probes", "this user may not trace processes")
+        finish()
+
+
+def build(name, *flags, compiler=None, output=None):
+    """Compiles tests/data/probe/NAME; None (and a skip) when the compiler is not there."""
+    folder = os.path.join(DATA, name)
+    sources = sorted(os.path.join(folder, file) for file in os.listdir(folder))
+    cxx = any(file.endswith(".cc") for file in sources)
+    compiler = compiler or ("g++" if cxx else os.environ.get("CC", "cc"))
+    out = os.path.abspath(output or name)
+    flags = flags or ("-O2",)
+    subprocess.run([compiler, *flags, "-o", out, *sources], check=True, stderr=subprocess.DEVNULL)
+    return out
+
+
+class Probed:
+    """A finished `assay probe --json`: the target's output, and rows by name."""
+
+    def __init__(self, done, path):
+        self.code, self.out, self.err = done.code, done.out, done.err
+        self.document = None
+        try:
+            with open(path, encoding="utf-8") as file:
+                self.document = json.load(file)
+        except (OSError, ValueError):
+            pass
+        self.rows = {}
+        for row in (self.document or {}).get("functions", []):
+            self.rows.setdefault(re.sub(r"\(.*", "", row["name"]), row)
+
+    def calls(self, name):
+        return self.rows.get(name, {}).get("calls")
+
+    def state(self, name):
+        return self.rows.get(name, {}).get("state")
+
+    def __str__(self):
+        rows = ["%s: %s" % (name, {key: row[key] for key in row if key != "distribution"})
+                for name, row in self.rows.items()]
+        return "exit %s\n%s\n%s\n%s" % (self.code, self.out, self.err, "\n".join(rows))
+
+
+def probe(*words, functions=(), mode="count", timeout=120, options=()):
+    """assay probe --json with -f for each function, on a command or -p PID."""
+    path = "probe.json"
+    if os.path.exists(path):
+        os.unlink(path)
+    wanted = [word for function in functions for word in ("-f", function)]
+    done = run(ASSAY, "probe", "--json", "-o", path, "--mode", mode, *wanted, *options, *words,
+               timeout=timeout)
+    return Probed(done, path)
+
+
+def number(text, key):
+    """KEY=NUMBER in what a program printed."""
+    match = re.search(r"\b%s=(\d+)" % re.escape(key), text)
+    return int(match.group(1)) if match else None
+
+
+def start(*command):
+    """A target to attach to, running already."""
+    process = subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE,
+                               stderr=subprocess.STDOUT, text=True)
+    process.stdout.readline()
+    return process
+
+
+def exact_or_refused(probed, name, expected, text):
+    """Counted exactly, or refused by name."""
+    if probed.state(name) == "refused":
+        claim(bool(probed.rows[name].get("reason")), text + " (refused)", probed)
+    else:
+        claim(probed.calls(name) == expected, text, "%s: wanted %s\n%s" % (name, expected, probed))
+
+
+__all__ = ["ASSAY", "Probed", "build", "claim", "exact_or_refused", "finish", "number", "probe",
+           "require_engine", "run", "signal", "skip", "start", "sys", "time"]
