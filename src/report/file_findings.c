@@ -272,6 +272,9 @@ static void unverified_find(struct report *report, const struct table *table, do
 		"the "
 		"recording kept no build-id or inode that would prove them to be the same files.",
 		conduct_percent(share, percent, sizeof(percent)), example);
+	finding_next(&report->findings, finding,
+		     "Record with build-ids (perf record does unless told -B; assay record "
+		     "always).");
 	finding_number(&report->findings, finding, "share", share);
 }
 

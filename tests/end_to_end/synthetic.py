@@ -19,7 +19,8 @@ FUNCTIONS = ["red", "green", "blue", "grey", "black"]
 SHARES = [0.42, 0.28, 0.17, 0.09, 0.04]
 START_NS = 1_000_000_000_000
 
-IDENTIFIER, IP, TID, TIME, READ, CPU, PERIOD, RAW = 1 << 16, 1, 2, 4, 1 << 4, 1 << 7, 1 << 8, 1 << 10
+IDENTIFIER, IP, TID, TIME, READ, CALLCHAIN = 1 << 16, 1, 2, 4, 1 << 4, 1 << 5
+CPU, PERIOD, RAW = 1 << 7, 1 << 8, 1 << 10
 SAMPLE, MMAP2, COMM, LOST, THROTTLE, UNTHROTTLE, SWITCH = 9, 10, 3, 2, 5, 6, 14
 
 
@@ -88,7 +89,8 @@ class Scene:
         self.address_of = None                               # function -> address, instead of the perf map
         self.enabled_running = (lambda t: (t, t))
         self.extra = []                                      # (time_ns, bytes) of further records
-        self.mappings = []                                   # (address, length, offset, path)
+        self.mappings = []                                   # (address, length, offset, path[, major, minor, inode])
+        self.chain = None                                    # (address, draw) -> call chain; needs CALLCHAIN in the attribute
         self.map_lines = []                                  # further lines of the perf map
         self.cut = None                                      # bytes to leave of perf.data
         self.complete = True                                 # the manifest's end is there
@@ -130,6 +132,9 @@ class Scene:
         payload = struct.pack("<QQIIQ", clock.id, address, PID, PID, stamp)
         payload += struct.pack("<II", self.cpu_of(time_ns), 0) + struct.pack("<Q", int(period))
         payload += struct.pack("<QQQQ", int(reading), enabled, running, clock.id)
+        if self.chain:
+            chain = self.chain(address, self.draw)
+            payload += struct.pack(f"<Q{len(chain)}Q", len(chain), *chain)
         return stamp, record(SAMPLE, 2, payload)
 
     def ticks(self, clock):
@@ -164,10 +169,11 @@ class Scene:
         stamp = START_NS - 1000
         end = trailer(stamp, self.clocks[0].id)
         yield stamp, record(COMM, 1 << 13, struct.pack("<II", PID, PID) + b"prog\0\0\0\0" + end)
-        for address, length, offset, path in [(CODE, 0x100000, 0, "//anon")] + self.mappings:
+        for address, length, offset, path, *inode in [(CODE, 0x100000, 0, "//anon")] + self.mappings:
             name = path.encode() + b"\0"
             name += bytes(-len(name) % 8)
-            body = struct.pack("<IIQQQIIQQII", PID, PID, address, length, offset, 0, 0, 0, 0, 5, 2) + name
+            major, minor, number = inode or (0, 0, 0)
+            body = struct.pack("<IIQQQIIQQII", PID, PID, address, length, offset, major, minor, number, 0, 5, 2) + name
             yield stamp, record(MMAP2, 2, body + end)
 
     def data(self):

@@ -10,7 +10,8 @@ import platform
 import struct
 import subprocess
 
-from synthetic import CODE, PID, START_NS, Clock, Scene, attribute, by_chance, cycle, record, trailer
+from synthetic import (CALLCHAIN, CODE, CPU, IDENTIFIER, IP, PERIOD, PID, READ, START_NS, TID, TIME, Clock,
+                       attribute, by_chance, cycle, record, trailer)
 
 RECIPES = {}        # (code, "has" or "has not") -> function(scene, folder) -> None, a path or a scene
 
@@ -624,6 +625,54 @@ def own(scene, _folder):
     scene.machine["hostname"] = platform.node()
 
 
+# ---- names ----
+
+@has("symbols-missing")
+def file_gone(scene, folder):
+    """A tenth of the samples in a file that is no longer there."""
+    base = 0x7d0000000000
+    scene.mappings = [(base, 0x1000, 0, os.path.join(folder, "gone.so"))]
+    scene.address_of = lambda function, _time, draw: \
+        base + 0x10 * draw.randrange(16) if draw.random() < 0.1 else CODE + 0x1000 * function
+
+
+@lacks("symbols-missing")
+def all_named(scene, _folder):
+    """Everything is named by the perf map."""
+
+
+@has("symbols-unverified")
+def nothing_to_verify(scene, folder):
+    """Neither build-id nor inode of the mapped file was recorded."""
+    code_run(scene, folder, anywhere([(1, "callee", "at_loop")]))
+
+
+@lacks("symbols-unverified")
+def same_inode(scene, folder):
+    nothing_to_verify(scene, folder)
+    status = os.stat(scene.mappings[0][3])
+    scene.mappings = [(*scene.mappings[0], os.major(status.st_dev), os.minor(status.st_dev), status.st_ino)]
+
+
+def stacks(scene, depth):
+    """Call chains of so many frames in user space."""
+    scene.attributes = [attribute(sample_type=IDENTIFIER | IP | TID | TIME | READ | CPU | PERIOD | CALLCHAIN)]
+    scene.head.update(callchains=True)
+    scene.chain = lambda address, _draw: [2**64 - 512, address] + \
+        [CODE + 0x1000 * (n % 3) + 0x40 for n in range(depth - 1)]
+
+
+@has("symbols-stacks")
+def deep_stacks(scene, _folder):
+    """As deep as the kernel's limit of 127."""
+    stacks(scene, 127)
+
+
+@lacks("symbols-stacks")
+def shallow_stacks(scene, _folder):
+    stacks(scene, 20)
+
+
 # ---- perf.data without a manifest: the same codes from records alone ----
 
 @has("loss:perf.data")
@@ -671,6 +720,7 @@ def perf_counts_all(scene, folder):
 def perf_is_locked(scene, folder):
     """perf's own fixed clock in step with marks of the program; what other phases would show is not known."""
     scene.clocks = [Clock(1, 1e6, randomised=False, kind="fixed", redraw="none")]
+    scene.attributes = [attribute(period=1_000_000)]
     scene.program = cycle(2e6, 0.4, [0.4, 0.1, 0.3, 0.1, 0.1])
     marks(scene)
     return scene.write_plain(os.path.join(folder, "locked.data"))
@@ -680,5 +730,6 @@ def perf_is_locked(scene, folder):
 def perf_is_not_locked(scene, folder):
     """The same marks and a period of 1.618 ms."""
     perf_is_locked(scene, folder)
-    scene.clocks = [Clock(1, 1.6180339e6, randomised=False, kind="fixed", redraw="none")]
+    scene.clocks = [Clock(1, 1_618_034, randomised=False, kind="fixed", redraw="none")]
+    scene.attributes[0] = attribute(period=1_618_034)
     return scene.write_plain(os.path.join(folder, "not-locked.data"))
