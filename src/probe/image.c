@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "symbolize/symbol_table.h"
 #include "target/mapped_file.h"
 #include "target/maps.h"
 
@@ -36,7 +37,40 @@ static struct image_module *module_of(struct image *image, const struct map *map
 	return NULL;
 }
 
-static void module_analyse(struct image *image, struct image_module *module, const struct map *map)
+/* Whether a function of this model is meant: analysing code is dear, names are cheap. */
+static bool model_is_meant(const struct selection *selection, const char *path,
+			   const struct function *functions, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (selection_means(selection, path, functions[i].symbol) ||
+		    selection_means(selection, path, functions[i].name))
+			return true;
+	}
+	return false;
+}
+
+/* The model names each function once; its other names stand in the tables alone. */
+static bool alias_is_meant(const struct image *image, const struct selection *selection,
+			   const char *path, const char *file_path)
+{
+	struct symbol_table table = { 0 };
+	struct elf_file file;
+	size_t n;
+	bool meant = false;
+
+	if (elf_file_open(&file, image->sys, file_path) != SYMBOL_OK)
+		return true; /* the analysis will say what is wrong */
+	(void)symbol_table_read(&table, &file, SHT_SYMTAB, &n);
+	(void)symbol_table_read(&table, &file, SHT_DYNSYM, &n);
+	for (size_t i = 0; i < table.n && !meant; i++)
+		meant = selection_means(selection, path, table.symbols[i].name);
+	symbol_table_release(&table);
+	elf_file_release(&file);
+	return meant;
+}
+
+static void module_analyse(struct image *image, const struct selection *selection,
+			   struct image_module *module, const struct map *map)
 {
 	const struct mapping mapping = { image->pid, map->start, map->end, map->major,
 					 map->minor, map->inode, map->path };
@@ -55,6 +89,13 @@ static void module_analyse(struct image *image, struct image_module *module, con
 		module->symbols = symbolizer_module(image->symbolizer, &identity);
 		if (module->symbols && module_miss(module->symbols) == SYMBOL_OK)
 			options.functions = module_functions(module->symbols, &options.n_functions);
+		if (options.functions &&
+		    !model_is_meant(selection, module->path, options.functions,
+				    options.n_functions) &&
+		    !alias_is_meant(image, selection, module->path, path)) {
+			image->sys->close(image->sys->state, file.fd);
+			return;
+		}
 		status = code_module_open(&module->code, image->sys, path, &options, &error);
 		image->sys->close(image->sys->state, file.fd);
 	}
@@ -99,7 +140,7 @@ static enum status mapping_add(struct image *image, const struct selection *sele
 	if (!module->path)
 		return error_set(error, STATUS_NO_MEMORY, "out of memory");
 	module->name = slash ? module->path + (slash - map->path) + 1 : module->path;
-	module_analyse(image, module, map);
+	module_analyse(image, selection, module, map);
 	return STATUS_OK;
 }
 

@@ -131,15 +131,14 @@ static enum status probes_write(struct probe *probe, struct error *error)
 	if (status == STATUS_OK)
 		status = install_fill(&probe->install, arena, probe->plan.function_bytes, error);
 	if (status == STATUS_OK)
-		status = ownership_take(&probe->ownership, probe->shared, error);
+		status = guardian_apply(&probe->guardian, error);
+	probe->result->attach = arena->stops;
 	if (status != STATUS_OK)
 		return status;
+	install_settle(&probe->install, arena);
+	/* All functions from the same moment on, in however many stops they were written. */
 	probe->start_ns = sys_now_ns(probe->sys);
-	status = guardian_apply(&probe->guardian, error);
-	probe->result->attach = arena->stops;
-	if (status == STATUS_OK)
-		install_settle(&probe->install, arena);
-	return status;
+	return ownership_take(&probe->ownership, probe->shared, error);
 }
 
 static enum status attach(struct probe *probe, struct error *error)

@@ -170,9 +170,9 @@ static void near_find(const struct probe *probe, const char *wanted, struct near
 
 	for (size_t m = 0; m < probe->image.n; m++) {
 		size_t n = 0;
-		const struct code_function *functions =
-			probe->image.modules[m].code
-				? code_module_functions(probe->image.modules[m].code, &n)
+		const struct function *functions =
+			probe->image.modules[m].symbols
+				? module_functions(probe->image.modules[m].symbols, &n)
 				: NULL;
 
 		for (size_t i = 0; i < n; i++) {
@@ -199,7 +199,7 @@ enum status near_misses(const struct probe *probe, struct error *error)
 			wanted = word->glob;
 	}
 	for (size_t i = 0; i < probe->image.n; i++)
-		readable += probe->image.modules[i].code != NULL;
+		readable += !probe->image.modules[i].why;
 	if (!probe->image.n)
 		return error_set(error, STATUS_NOT_FOUND,
 				 "-f means no function of process %d: it has mapped no module of "

@@ -193,6 +193,17 @@ static bool word_matches(struct selection_word *word, const char *module, const 
 	return false;
 }
 
+bool selection_means(const struct selection *selection, const char *module, const char *name)
+{
+	for (size_t i = 0; name && i < selection->n; i++) {
+		const struct selection_word *word = &selection->words[i];
+
+		if (!word->exclude && module_matches(word, module) && name_matches(word, name))
+			return true;
+	}
+	return false;
+}
+
 bool selection_matches(struct selection *selection, const char *module, const char *const *names,
 		       size_t n)
 {

@@ -48,6 +48,9 @@ MUST_CHECK enum status selection_add(struct selection *selection, const struct s
 /* True when no word could mean a function of this module. */
 bool selection_skips_module(const struct selection *selection, const char *module);
 
+/* True when a word that takes nothing away means this name (NULL: false). */
+bool selection_means(const struct selection *selection, const char *module, const char *name);
+
 /* True when one of the names is meant and none is taken away. Marks the words that matched. */
 bool selection_matches(struct selection *selection, const char *module, const char *const *names,
 		       size_t n);

@@ -1,0 +1,105 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A program with everything that is hard on probes, probed from its start, attached to again and again, and
+left behind by an assay that is killed: it goes on correctly, and its text is what the file says."""
+# runner: timeout=900
+import os
+import random
+import subprocess
+
+from probing import (ASSAY, build, claim, finish, number, probe, require_engine, signal, start, time)
+
+LONG = os.environ.get("LONG") == "1"
+FUNCTIONS = ["stress!hot", "stress!mid", "stress!rec", "stress!in_handler", "stress!short_lived"]
+
+
+def whole_run(program, mode):
+    done = probe("--", program, "1", functions=FUNCTIONS, mode=mode)
+    claim("OK" in done.out and done.code == 0, "threads, signals, forks and execs under probes, " + mode,
+          done)
+    for name, key in (("hot", "hot"), ("mid", "mid"), ("rec", "rec"), ("in_handler", "in_handler"),
+                      ("short_lived", "short")):
+        claim(done.calls(name) == number(done.out, key), "%s: %s is counted exactly" % (mode, name),
+              done)
+    if mode == "time":
+        for name, row in done.rows.items():
+            # frames may be open when the program ends; each of its threads returns from them here
+            known = sum(row[key] for key in ("timed", "abandoned", "dropped", "interrupted"))
+            claim(known == row["calls"], "each call of %s is accounted for" % name, done)
+
+
+def text_is_the_files(process, program):
+    """The executable part of the main program, in memory and in the file."""
+    with open("/proc/%d/maps" % process.pid, encoding="utf-8") as maps, \
+            open("/proc/%d/mem" % process.pid, "rb") as memory, open(program, "rb") as file:
+        for line in maps:
+            words = line.split()
+            if len(words) > 5 and words[5] == program and "x" in words[1]:
+                low, high = (int(word, 16) for word in words[0].split("-"))
+                memory.seek(low)
+                file.seek(int(words[2], 16))
+                live = memory.read(high - low)
+                wanted = file.read(high - low)
+                return live[:len(wanted)] == wanted
+    return False
+
+
+def attach_cycles(program, rounds):
+    process = start(program, "600")
+    wrong, calls = [], 0
+    for turn in range(rounds):
+        done = probe("-p", process.pid, "-d", "0.05", functions=FUNCTIONS,
+                     mode="time" if turn % 2 else "count")
+        hot, mid = done.calls("hot") or 0, done.calls("mid") or 0
+        if done.code or abs(hot - 2 * mid) > 64:
+            wrong.append(str(done))
+        calls += hot
+    claim(not wrong and calls > 0,
+          "attached %d times, hot is called twice per mid each time (but for calls under way)" % rounds,
+          "%d calls\n%s" % (calls, "\n".join(wrong)))
+    claim(text_is_the_files(process, program), "after detaching, every byte of the text is the file's")
+    end(process, "it ends correctly after %d attachments" % rounds)
+
+
+def end(process, text):
+    """It lives, and none of its own checks has failed."""
+    alive = process.poll() is None
+    process.send_signal(signal.SIGKILL)
+    out = process.communicate()[0]
+    claim(alive and "BAD" not in out, text, out)
+
+
+def killed_assay(program, rounds):
+    process = start(program, "600")
+    chance = random.Random(5)
+    for turn in range(rounds):
+        mode = "time" if turn % 2 else "count"
+        words = [word for function in FUNCTIONS for word in ("-f", function)]
+        with subprocess.Popen([ASSAY, "probe", "-q", "--mode", mode, *words, "-p", str(process.pid)],
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as assay:
+            time.sleep(chance.uniform(0, 0.25))
+            assay.kill()
+        if process.poll() is not None:
+            break
+    time.sleep(1)
+    claim(process.poll() is None, "%d times assay was killed at a random moment: the target lives" % rounds,
+          process.poll())
+    restored = text_is_the_files(process, program) if process.poll() is None else False
+    claim(restored, "and its text is the file's again")
+    done = probe("-p", process.pid, "-d", "0.1", functions=FUNCTIONS, mode="count")
+    claim(done.code == 0 and (done.calls("hot") or 0) > 0, "and it can be probed again", done)
+    end(process, "and no check of its own failed")
+
+
+def main():
+    require_engine()
+    program = build("stress", "-O2", "-pthread")
+    for mode in ("count", "time"):
+        whole_run(program, mode)
+    attach_cycles(program, 100 if LONG else 20)
+    killed_assay(program, 200 if LONG else 30)
+    finish()
+
+
+if __name__ == "__main__":
+    main()
