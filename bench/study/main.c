@@ -17,7 +17,7 @@ static const struct part {
 	{ "until", part_until },       { "unseen", part_unseen },
 	{ "lock", part_lock },         { "ab", part_ab },
 	{ "timed", part_timed },       { "stability", part_stability },
-	{ "stopped", part_stopped },
+	{ "stopped", part_stopped },   { "diff", part_diff },
 };
 
 #define N_PARTS (sizeof(parts) / sizeof(parts[0]))

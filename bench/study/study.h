@@ -40,6 +40,7 @@ void part_lengths(struct study *study);
 void part_ranks(struct study *study);
 void part_until(struct study *study);
 void part_stopped(struct study *study);
+void part_diff(struct study *study);
 void part_unseen(struct study *study);
 void part_lock(struct study *study);
 void part_ab(struct study *study);

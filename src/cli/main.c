@@ -18,7 +18,7 @@ static const struct command commands[] = {
 	{ "record", "sample a program into a bundle", cmd_record },
 	{ "report", "ranked table of a bundle or perf.data, with its uncertainty", cmd_report },
 	{ "diagnose", "can this measurement be trusted", cmd_diagnose },
-	{ "diff", "two recordings: did the workload change, or the measurement", NULL },
+	{ "diff", "two recordings: did the workload change, or the measurement", cmd_diff },
 	{ "run", "sample, diagnose, probe what is uncertain, report", NULL },
 	{ "probe", "exact counts at entry and exit of functions", cmd_probe },
 	{ "compare", "interleaved comparison of commands", NULL },

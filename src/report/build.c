@@ -377,6 +377,9 @@ static enum status measures_make(struct build *build, struct error *error)
 	report->assumes = build->ranked->shares.assumes;
 	report->workload_unsupported = build->ranked->shares.workload_unsupported;
 	report->design_effect = build->ranked->shares.design_effect;
+	report->design_effect_workload = build->ranked->shares.design_effect_workload;
+	report->correlation = build->ranked->shares.correlation;
+	report->n_epochs = build->ranked->shares.n_epochs;
 	report->period_weights = build->ranked->shares.period_weights;
 	return STATUS_OK;
 }

@@ -94,6 +94,8 @@ struct report_share measure_share(const struct measure *measure, size_t row)
 				      .variance_workload = estimate->variance_workload,
 				      .variance_workload_hi = estimate->variance_workload_hi,
 				      .effective_samples = estimate->effective_samples,
+				      .effective_samples_workload =
+					      estimate->effective_samples_workload,
 				      .samples = estimate->samples,
 				      .serial = estimate->serial,
 				      .changes = estimate->changes,

@@ -25,7 +25,7 @@ struct report_share {
 	struct estimate_interval recording, workload;
 	double bias_hi; /* by so much may it be wrong for another reason than chance; 0: none known */
 	double variance_measurement, variance_workload, variance_workload_hi;
-	double effective_samples;
+	double effective_samples, effective_samples_workload;
 	uint64_t samples;
 	bool serial;
 	double changes, epochs_needed; /* NAN unless serial */
@@ -142,6 +142,8 @@ struct report {
 	const char *no_ranks; /* why no order could be tested, NULL when it was */
 	bool workload_unsupported;
 	double design_effect;
+	double design_effect_workload, correlation; /* as estimate_shares gives them */
+	size_t n_epochs;                            /* of the estimates: merged, with samples */
 	bool period_weights;
 	size_t top_k;
 	bool set_settled, order_settled;

@@ -35,6 +35,10 @@ struct scenario {
 	bool unfinished, stacks, fixed;
 	const char *names[SCENARIO_FUNCTIONS]; /* NULL: the usual ones */
 	const char *comm;                      /* NULL: "demo" */
+	uint64_t seed;                         /* another one: another recording of the same */
+	const char *program;                   /* NULL: "./demo" */
+	const char *processor;                 /* NULL: the manifest does not say */
+	bool kernel;                           /* kernel code was to be sampled */
 };
 
 struct made {
@@ -121,7 +125,7 @@ static inline void scenario_epoch(const struct scenario *scenario, struct image 
 {
 	struct random random;
 
-	random_init(&random, 99, epoch, 0, 0);
+	random_init(&random, 99 + scenario->seed, epoch, 0, 0);
 	for (unsigned int i = 0; i < 2 * scenario->samples_per_cell; i++)
 		scenario_sample(
 			data, 1 + i % 2,
@@ -139,7 +143,8 @@ static inline void scenario_contract(struct manifest *manifest, const struct sce
 	manifest->command = command;
 	manifest->n_command = 2;
 	manifest->start_ns = SCENARIO_START_NS;
-	manifest->seed = 42;
+	manifest->seed = 42 + scenario->seed;
+	manifest->kernel = scenario->kernel;
 	manifest->schedule = scenario->fixed ? SCHEDULE_FIXED : SCHEDULE_JITTER;
 	manifest->redraw = scenario->fixed ? REDRAW_NONE : REDRAW_BLOCK;
 	manifest->scope = SCOPE_CGROUP;
@@ -150,9 +155,11 @@ static inline void scenario_contract(struct manifest *manifest, const struct sce
 	manifest->callchains = scenario->stacks;
 	manifest->call_graph = scenario->stacks ? (char *)"fp" : NULL;
 	manifest->epoch_nominal_ns = SCENARIO_EPOCH_NS;
-	manifest->machine = (struct manifest_machine){ .arch = (char *)"x86_64",
-						       .temperature_millidegree = INT64_MIN,
-						       .max_sample_rate = 100000 };
+	manifest->machine =
+		(struct manifest_machine){ .arch = (char *)"x86_64",
+					   .temperature_millidegree = INT64_MIN,
+					   .max_sample_rate = 100000,
+					   .cpu_model = (char *)(uintptr_t)scenario->processor };
 	*event = (struct manifest_event){ .asked = (char *)"cpu-clock",
 					  .granted = (char *)"cpu-clock",
 					  .unit = (char *)"ns" };
@@ -196,7 +203,8 @@ static inline void scenario_write(struct made *made, const struct scenario *scen
 	uint64_t ids[2];
 	const struct perfdata_writer_event event = { &attr, "cpu-clock", ids, 2 };
 	const struct perfdata_writer_features features = { .clock_id = -1 };
-	char *command[] = { (char *)"./demo", (char *)"--fast", NULL };
+	char *command[] = { (char *)(uintptr_t)(scenario->program ? scenario->program : "./demo"),
+			    (char *)"--fast", NULL };
 	struct manifest_end end = { .present = true,
 				    .reason = (char *)"exit",
 				    .target_exited = true,

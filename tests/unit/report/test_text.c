@@ -8,9 +8,8 @@
 
 #include "report/json.h"
 #include "report/text.h"
+#include "unit/report/golden.h"
 #include "unit/report/scenario.h"
-
-#define GOLDEN_MAX_BYTES (1u << 20)
 
 static const struct scenario settled = { .epochs = 20,
 					 .samples_per_cell = 100,
@@ -43,44 +42,6 @@ static const struct scenario hostile = {
 	.comm = "c\x1b[31m\nd",
 };
 
-static void source_path(char *path, size_t size, const char *name)
-{
-	const char *source = getenv("ASSAY_SOURCE");
-	const char *here = strstr(__FILE__, "/tests/unit/report/");
-
-	if (source)
-		snprintf(path, size, "%s/tests/data/report/%s", source, name);
-	else
-		snprintf(path, size, "%.*s/tests/data/report/%s", here ? (int)(here - __FILE__) : 0,
-			 __FILE__, name);
-}
-
-static void golden(const char *name, const struct output *output)
-{
-	static char expected[GOLDEN_MAX_BYTES];
-	char path[1024];
-	FILE *file;
-	size_t size = 0;
-
-	source_path(path, sizeof(path), name);
-	if (getenv("BLESS")) {
-		file = fopen(path, "w");
-		assert_non_null(file);
-		assert_int_equal(fwrite(output->text, 1, output->size, file), output->size);
-		assert_int_equal(fclose(file), 0);
-		return;
-	}
-	file = fopen(path, "r");
-	if (file) {
-		size = fread(expected, 1, sizeof(expected) - 1, file);
-		fclose(file);
-	}
-	expected[size] = '\0';
-	if (size != output->size || memcmp(expected, output->text, size))
-		fail_msg("%s differs:\n--- expected\n%s\n--- got\n%s", name, expected,
-			 output->text);
-}
-
 static void render(const struct made *made, const struct text_options *options,
 		   struct output *output)
 {
@@ -97,7 +58,7 @@ static void text_is_golden(const char *name, const struct scenario *scenario, un
 
 	scenario_make(&made, scenario, by);
 	render(&made, options, &output);
-	golden(name, &output);
+	golden_check("report", name, &output);
 	output_release(&output);
 	scenario_end(&made);
 }
@@ -175,7 +136,7 @@ static void hostile_names_never_reach_the_terminal(void **state)
 		assert_true(output.text[i] == '\n' || !iscntrl((unsigned char)output.text[i]));
 	assert_null(strstr(output.text, "\u202e"));
 	assert_non_null(strstr(output.text, "</script><script>alert(1)</script>"));
-	golden("hostile.txt", &output);
+	golden_check("report", "hostile.txt", &output);
 	output_release(&output);
 	scenario_end(&made);
 }
@@ -200,7 +161,7 @@ static void json_reads_as_before(void **state)
 		scenario_make(&made, cases[i].scenario, SCENARIO_BY);
 		output_init(&output);
 		assert_int_equal(report_json(&made.report, &options, &output, NULL), STATUS_OK);
-		golden(cases[i].name, &output);
+		golden_check("report", cases[i].name, &output);
 		output_release(&output);
 		scenario_end(&made);
 	}
