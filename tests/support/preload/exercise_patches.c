@@ -3,7 +3,7 @@
  * Preloaded into a program, patches every function of one of its modules that can be planned, by the plans of
  * src/code, before main() runs: if a plan is wrong, the program computes something else, or crashes.
  *
- *	LD_PRELOAD=libexercise_patches.so EXERCISE_MODULE=libz.so EXERCISE_REPORT=FILE program ...
+ *	LD_PRELOAD=exercise_patches.so EXERCISE_MODULE=libz.so EXERCISE_REPORT=FILE program ...
  *
  * This is no engine: it patches its own process while that has one thread, with hooks that save everything and call a
  * handler here. The handler keeps a stack of open frames per thread and counts, at each exit, whether the frame on
@@ -352,6 +352,7 @@ __attribute__((constructor)) static void exercise_start(void)
 {
 	struct exercise *exercise = &the_exercise;
 	const size_t most = UINT64_C(4) << 20;
+	const struct code_function *functions;
 	struct error error;
 	size_t n;
 
@@ -367,8 +368,7 @@ __attribute__((constructor)) static void exercise_start(void)
 		fprintf(stderr, "exercise: %s\n", error.text);
 		_exit(99);
 	}
-	const struct code_function *functions = code_module_functions(exercise->module, &n);
-
+	functions = code_module_functions(exercise->module, &n);
 	exercise->sites_capacity = exercise->writes_capacity = most;
 	exercise->sites = calloc(most, sizeof(*exercise->sites));
 	exercise->writes = calloc(most, sizeof(*exercise->writes));
