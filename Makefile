@@ -93,7 +93,7 @@ speed:
 	@ASSAY=$(CURDIR)/$(BUILD)/assay CC=$(CC) bench/speed.py
 
 study: tests
-	@$(BUILD)/bench/study $(PARTS)
+	@bench/study/run.py $(BUILD)/bench/study $(PARTS)
 
 install: all
 	@cmake --install $(BUILD) --prefix $(DESTDIR)$(PREFIX)

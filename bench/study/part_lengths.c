@@ -82,15 +82,15 @@ void part_lengths(struct study *study)
 {
 	const struct length lengths[] = {
 		{ 0.3, 2000, 100e-6 }, { 0.5, 2000, 100e-6 }, { 1, 2000, 100e-6 },
-		{ 2, 2000, 100e-6 },   { 4, 1000, 100e-6 },   { 10, 600, 200e-6 },
-		{ 60, 400, 1e-3 },     { 3600, 60, 5e-3 },
+		{ 2, 1000, 100e-6 },   { 4, 1000, 100e-6 },   { 10, 400, 200e-6 },
+		{ 60, 200, 1e-3 },     { 3600, 50, 10e-3 },
 	};
 	const size_t which[] = { 0, 1, 3, 4, 7, 9 };
 	struct workload workloads[WORKLOADS_STANDARD];
 
 	workloads_standard(workloads);
 	fprintf(study->out,
-		"\n## Recordings of other lengths: epochs clamp(elapsed/16, 25 ms, 200 ms) x "
+		"\n## Recordings of other lengths: epochs clamp(elapsed/10, 25 ms, 200 ms) x "
 		"0.6-1.4, %d samples/s\n"
 		"coverage %% and median width of the 40 %% function, as recorded and merged\n",
 		RATE);
@@ -106,7 +106,8 @@ void part_lengths(struct study *study)
 			if (study->brief && i % 2)
 				continue;
 			/* a cycle cannot be made coarser */
-			if (workload->behaviour == BEHAVIOUR_CYCLE && lengths[l].seconds > 100)
+			if (workload->behaviour == BEHAVIOUR_CYCLE && lengths[l].seconds > 10 &&
+			    workload->cycle < 50e-3)
 				continue;
 			workload->piece = lengths[l].piece;
 			fprintf(study->out, "    %s\n", workload->name);

@@ -59,7 +59,7 @@ size_t epochs_growing(double *lengths, double duration, uint64_t seed)
 
 	random_init(&random, seed, 2, 0, 0);
 	while (elapsed < duration && n < EPOCHS_LIMIT) {
-		const double nominal = fmin(fmax(elapsed / 16, 0.025), 0.2);
+		const double nominal = fmin(fmax(elapsed / 10, 0.025), 0.2);
 
 		lengths[n] = fmin(nominal * draw_uniform(&random, 0.6, 1.4), duration - elapsed);
 		elapsed += lengths[n++];

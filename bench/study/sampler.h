@@ -58,7 +58,7 @@ struct recording {
 #define EPOCHS_LIMIT 100000
 /* n lengths uniform in (1 -+ spread) x nominal; returns n. */
 size_t epochs_uniform(double *lengths, size_t n, double nominal, double spread, uint64_t seed);
-/* As the collector does it: nominal = clamp(elapsed/16, 25 ms, 200 ms), uniform 0.6-1.4 of it, until
+/* As the collector does it: nominal = clamp(elapsed/10, 25 ms, 200 ms), uniform 0.6-1.4 of it, until
  * `duration` is reached; the last one is cut. */
 size_t epochs_growing(double *lengths, double duration, uint64_t seed);
 

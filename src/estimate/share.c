@@ -37,7 +37,8 @@ struct share_context {
 	struct moments *moments; /* n_functions */
 	double confidence, n;    /* n: plain samples N */
 	double pooled, pooled_workload, rho, rho_error;
-	double t_recording, t_rare, t_workload, t_serial; /* quantiles */
+	double t_recording, t_rare, t_workload, t_workload_rare, t_serial; /* quantiles */
+	double own_notable; /* design effect over epochs that chance exceeds in 5 % */
 };
 
 static void context_release(struct share_context *context)
@@ -140,7 +141,10 @@ static void context_quantiles(struct share_context *context)
 	/* the pool alone has the degrees of freedom of all functions; their contrasts sum to zero */
 	context->t_rare = quantile_t(p, fmax(df + EFFECT_PRIOR_DF, df * (seen - 1)));
 	context->t_workload = quantile_t(p, n_epochs - 1);
+	/* the pool counts like EFFECT_PRIOR_DF, as in moderation */
+	context->t_workload_rare = quantile_t(p, n_epochs - 1 + EFFECT_PRIOR_DF);
 	context->t_serial = quantile_t(p, (double)context->cosines.q);
+	context->own_notable = quantile_chi2(0.95, n_epochs - 1) / (n_epochs - 1);
 	context->f = variance_quantiles(n_epochs, df, context->confidence);
 	effect_limits_init(&context->limits);
 	small_count_init(&context->small, 1 - p);
@@ -208,6 +212,12 @@ static void row_workload(struct estimate_row *row, struct share_context *context
 	if (few >= EFFECT_FEW)
 		effect = effect_limited(effect, own, moments->df_epochs, &context->limits);
 	effect = fmax(own, effect);
+	/* Of a few samples the own effect is mostly noise, and the larger of it and the pool's is too wide;
+	 * only samples that lie together more than chance lets them are believed. */
+	if (few < EFFECT_FEW && own <= context->own_notable) {
+		effect = context->pooled_workload;
+		t = context->t_workload_rare;
+	}
 	if (few < EFFECT_FEW)
 		effect = fmax(1, effect);
 	effect = fmax(effect, EFFECT_MIN);

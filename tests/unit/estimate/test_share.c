@@ -91,6 +91,7 @@ static void plain_estimate(struct plain *plain, const uint32_t *counts, size_t S
 		for (size_t s = 0; s < S; s++) {
 			const uint32_t *x = counts + s * 2 * E;
 			double c = 0, P, V0, d, f, own;
+			bool pool;
 
 			for (size_t i = 0; i < 2 * E; i++)
 				c += x[i];
@@ -123,9 +124,13 @@ static void plain_estimate(struct plain *plain, const uint32_t *counts, size_t S
 				d = fmin(d,
 					 own * ((double)E - 1) / quantile_chi2(0.3, (double)E - 1));
 			d = fmax(own, d);
+			/* rare, and no more clumped than chance makes it in 95 % */
+			pool = c < 20 &&
+			       own <= quantile_chi2(0.95, (double)E - 1) / ((double)E - 1);
+			d = pool ? observed[1] / binomial : d;
 			d = fmax(c < 20 ? fmax(1, d) : d, 0.02);
 			plain[s].d_workload = d;
-			plain_wilson(P, X / d, quantile_t(0.975, (double)E - 1), c,
+			plain_wilson(P, X / d, quantile_t(0.975, (double)E - 1 + (pool ? 8 : 0)), c,
 				     &plain[s].lo_workload, &plain[s].hi_workload);
 		}
 	free(n);
