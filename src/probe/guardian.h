@@ -75,6 +75,7 @@ struct guardian_arena {
 	enum status status;
 	struct error error;
 	uint64_t buffers, entry;
+	uint32_t failed_region; /* of a prepare that failed with EEXIST */
 	struct guardian_stops stops;
 	uint64_t written, restored, different;
 	uint8_t payload[];

@@ -196,30 +196,28 @@ static void module_assign(struct install *install, const struct image_module *mo
 	}
 }
 
-/* One region per module that needs one, since modules may lie anywhere; the next one keeps clear of it because
- * the search starts from the module's own place. */
-static void module_place(struct install *install, const struct image_module *module,
-			 unsigned int attempt)
+/* One region per module that needs one, since modules may lie anywhere. */
+static void module_place(struct install *install, const struct image_module *module)
 {
 	const uint64_t code = module_bytes(install, module);
 	const uint64_t agent = (uint64_t)(agent_code_end - agent_code_start);
 	const uint64_t size = (AGENT_CODE_OFFSET + agent + code + 0xffff) & ~UINT64_C(0xffff);
 	const uint64_t reach = code_reach_bytes(code_module_machine(module->code));
+	struct placement_range taken[2 * GUARDIAN_MAX_REGIONS];
+	uint32_t n_taken = 0;
 	uint64_t at = 0;
 
 	if (!code)
 		return;
-	for (unsigned int skip = attempt;
-	     !at && install->n_regions < GUARDIAN_MAX_REGIONS && skip < attempt + 8; skip++) {
-		at = placement_find(install->image->maps, module->low, module->high, size, reach,
-				    skip);
-		for (uint32_t i = 0; at && i < install->n_regions; i++) {
-			const struct guardian_region *other = &install->regions[i];
-
-			if (at < other->address + other->size && other->address < at + size)
-				at = 0;
-		}
-	}
+	for (uint32_t i = 0; i < install->n_regions; i++)
+		taken[n_taken++] = (struct placement_range){ install->regions[i].address,
+							     install->regions[i].size };
+	for (uint32_t i = 0; i < install->n_blocked; i++)
+		taken[n_taken++] = (struct placement_range){ install->blocked[i].address,
+							     install->blocked[i].size };
+	if (install->n_regions < GUARDIAN_MAX_REGIONS)
+		at = placement_find(install->image->maps, taken, n_taken, module->low, module->high,
+				    size, reach);
 	if (!at) {
 		module_assign(install, module, UINT32_MAX);
 		return;
@@ -228,14 +226,14 @@ static void module_place(struct install *install, const struct image_module *mod
 	install->regions[install->n_regions++] = (struct guardian_region){ at, size };
 }
 
-enum status install_place(struct install *install, unsigned int attempt, struct error *error)
+enum status install_place(struct install *install, struct error *error)
 {
 	enum status status = image_read_maps(install->image, error);
 
 	install->n_regions = 0;
 	for (size_t i = 0; status == STATUS_OK && i < install->image->n; i++) {
 		if (install->image->modules[i].code)
-			module_place(install, &install->image->modules[i], attempt);
+			module_place(install, &install->image->modules[i]);
 	}
 	return status;
 }

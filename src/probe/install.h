@@ -50,6 +50,8 @@ struct install {
 	uint64_t n_sites;
 	struct guardian_region regions[GUARDIAN_MAX_REGIONS];
 	uint32_t n_regions;
+	struct guardian_region blocked[GUARDIAN_MAX_REGIONS]; /* turned out to be taken */
+	uint32_t n_blocked;
 };
 
 /* The reason as one word with dashes, as the JSON has it; and in words. */
@@ -60,8 +62,7 @@ const char *install_reason_text(const struct install_function *function);
 MUST_CHECK enum status install_choose(struct install *install, const struct sys *sys,
 				      struct image *image, struct selection *selection,
 				      struct error *error);
-MUST_CHECK enum status install_place(struct install *install, unsigned int attempt,
-				     struct error *error);
+MUST_CHECK enum status install_place(struct install *install, struct error *error);
 MUST_CHECK enum status install_fill(struct install *install, struct guardian_arena *arena,
 				    uint32_t function_bytes, struct error *error);
 void install_settle(struct install *install, struct guardian_arena *arena);

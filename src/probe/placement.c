@@ -37,42 +37,56 @@ static uint64_t place_in(uint64_t start, uint64_t end, uint64_t low, uint64_t hi
 	return at + size <= end && placement_reaches(at, size, low, high, reach) ? at : 0;
 }
 
+/* The same, clear of what is taken: each range that is in the way cuts the gap short. */
+static uint64_t place_clear(const struct placement_range *taken, size_t n_taken, uint64_t start,
+			    uint64_t end, uint64_t low, uint64_t high, uint64_t size,
+			    uint64_t reach)
+{
+	for (size_t turn = 0; turn <= n_taken; turn++) {
+		const uint64_t at = place_in(start, end, low, high, size, reach);
+		bool clear = true;
+
+		for (size_t i = 0; at && i < n_taken && clear; i++) {
+			clear = at >= taken[i].start + taken[i].size || taken[i].start >= at + size;
+			if (!clear)
+				end = taken[i].start;
+		}
+		if (clear)
+			return at;
+		if (end <= start)
+			break;
+	}
+	return 0;
+}
+
 static uint64_t away(uint64_t at, uint64_t size, uint64_t low, uint64_t high)
 {
 	return at < low ? low - at : at + size - high;
 }
 
-uint64_t placement_find(const char *maps, uint64_t low, uint64_t high, uint64_t size,
-			uint64_t reach, unsigned int skip)
+uint64_t placement_find(const char *maps, const struct placement_range *taken, size_t n_taken,
+			uint64_t low, uint64_t high, uint64_t size, uint64_t reach)
 {
-	uint64_t floor = 0;
+	uint64_t best = 0, nearest = UINT64_MAX, previous = PLACEMENT_LOWEST;
+	const char *at = maps;
+	struct map map;
+	bool more = true;
 
-	/* the nearest first; each turn passes over those that are as near or nearer */
-	for (unsigned int turn = 0;; turn++) {
-		const char *at = maps;
-		uint64_t best = 0, nearest = UINT64_MAX, previous = PLACEMENT_LOWEST;
-		struct map map;
-		bool more = true;
+	while (more) {
+		uint64_t found = 0;
 
-		while (more) {
-			uint64_t found;
-
-			more = maps_next(&at, &map);
-			if (!more)
-				map.start = map.end = PLACEMENT_TOP;
-			found = map.start > previous
-					? place_in(previous, map.start, low, high, size, reach)
-					: 0;
-			if (found && away(found, size, low, high) < nearest &&
-			    away(found, size, low, high) >= floor) {
-				best = found;
-				nearest = away(found, size, low, high);
-			}
-			if (map.end > previous)
-				previous = map.end;
+		more = maps_next(&at, &map);
+		if (!more)
+			map.start = map.end = PLACEMENT_TOP;
+		if (map.start > previous)
+			found = place_clear(taken, n_taken, previous, map.start, low, high, size,
+					    reach);
+		if (found && away(found, size, low, high) < nearest) {
+			best = found;
+			nearest = away(found, size, low, high);
 		}
-		if (!best || turn >= skip)
-			return best;
-		floor = nearest + 1;
+		if (map.end > previous)
+			previous = map.end;
 	}
+	return best;
 }

@@ -14,10 +14,15 @@
 #define PLACEMENT_ABOVE_GAP (UINT64_C(16) << 20) /* kept free above a mapping, for a heap to grow */
 #define PLACEMENT_TOP       (UINT64_C(1) << 47)
 
-/* Finds room of `size` bytes (a multiple of pages) from which all of [low, high) is within `reach` bytes. `skip`:
- * how many candidates to pass over (after one turned out to be taken). 0: there is none. */
-uint64_t placement_find(const char *maps, uint64_t low, uint64_t high, uint64_t size,
-			uint64_t reach, unsigned int skip);
+/* A range of addresses that is taken, or will be. */
+struct placement_range {
+	uint64_t start, size;
+};
+
+/* Finds room of `size` bytes (a multiple of pages) from which all of [low, high) is within `reach` bytes, clear of
+ * `taken`, the nearest. 0: there is none. */
+uint64_t placement_find(const char *maps, const struct placement_range *taken, size_t n_taken,
+			uint64_t low, uint64_t high, uint64_t size, uint64_t reach);
 
 /* True when every byte of a region is within reach of all of [low, high). */
 bool placement_reaches(uint64_t region, uint64_t size, uint64_t low, uint64_t high, uint64_t reach);

@@ -71,7 +71,7 @@ static enum status memory_prepare(struct probe *probe, struct error *error)
 	enum status status = STATUS_OK;
 
 	for (unsigned int attempt = 0; attempt < PLACE_TRIES; attempt++) {
-		status = install_place(&probe->install, attempt, error);
+		status = install_place(&probe->install, error);
 		if (status != STATUS_OK)
 			return status;
 		arena->pid = probe->pid;
@@ -86,6 +86,9 @@ static enum status memory_prepare(struct probe *probe, struct error *error)
 		if (probe->memfd >= 0)
 			close(probe->memfd);
 		probe->memfd = -1;
+		if (probe->install.n_blocked < GUARDIAN_MAX_REGIONS)
+			probe->install.blocked[probe->install.n_blocked++] =
+				arena->regions[arena->failed_region];
 	}
 	return status;
 }

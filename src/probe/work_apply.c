@@ -2,8 +2,8 @@
 /*
  * The guardian's steps "apply" and "remove": bytes of text changed while every thread of the target stands.
  *
- * Store width and protocol: each write is one pwrite to /proc/PID/mem of at most 8 bytes, with all threads in
- * ptrace stops, none inside the window (stacks.h), islands before what leads to them. Before a stop the pages
+ * Store width and protocol: what is to change on one page is one pwrite to /proc/PID/mem, with all threads in
+ * ptrace stops, none inside a window (stacks.h). Before a stop the pages
  * are made private by rewriting a byte as it is, since copying them is what takes time.
  */
 #include <errno.h>
@@ -25,12 +25,6 @@ struct batch {
 	struct guardian_write *writes;
 	size_t n;
 };
-
-static bool live_bytes(const struct work *work, const struct guardian_write *write, uint8_t *live)
-{
-	return sys_pread_full(work->sys, work->memory_fd, live, write->length,
-			      (off_t)write->address) == write->length;
-}
 
 static bool bytes_write(const struct work *work, uint64_t address, const void *bytes, size_t size)
 {
@@ -165,32 +159,94 @@ static enum status batch_find_busy(const struct work *work, const struct tracees
 	return status;
 }
 
+/* The writes from `first` on that lie on one page: their live bytes are read, and written, at one stroke. */
+struct span {
+	size_t first, n;
+	uint64_t start, size;
+	uint8_t bytes[AGENT_PAGE];
+};
+
+static bool crosses_page(const struct guardian_write *write)
+{
+	return write->address / AGENT_PAGE != (write->address + write->length - 1) / AGENT_PAGE;
+}
+
+static void span_find(const struct batch *batch, size_t first, struct span *span)
+{
+	const struct guardian_write *writes = batch->writes;
+	uint64_t end = writes[first].address + writes[first].length;
+
+	span->first = first;
+	span->start = writes[first].address;
+	for (span->n = 1; first + span->n < batch->n && !crosses_page(&writes[first]); span->n++) {
+		const struct guardian_write *next = &writes[first + span->n];
+
+		if (next->address / AGENT_PAGE != writes[first].address / AGENT_PAGE ||
+		    crosses_page(next))
+			break;
+		if (next->address < span->start)
+			span->start = next->address;
+		if (next->address + next->length > end)
+			end = next->address + next->length;
+	}
+	span->size = end - span->start;
+}
+
+static bool span_read(const struct work *work, struct span *span)
+{
+	return sys_pread_full(work->sys, work->memory_fd, span->bytes, span->size,
+			      (off_t)span->start) == (ssize_t)span->size;
+}
+
+/* Functions whose live bytes are not what the file has: GUARDIAN_DIFFERENT. */
+static void batch_compare(const struct work *work, struct batch *batch)
+{
+	struct span span;
+
+	for (size_t at = 0; at < batch->n; at += span.n) {
+		bool read;
+
+		span_find(batch, at, &span);
+		read = span_read(work, &span);
+		for (size_t i = at; i < at + span.n; i++) {
+			const struct guardian_write *write = &batch->writes[i];
+
+			if (write->state == GUARDIAN_WAITING &&
+			    (!read || memcmp(span.bytes + (write->address - span.start),
+					     write->original, write->length) != 0))
+				function_mark(batch->writes, batch->n, write->function,
+					      GUARDIAN_DIFFERENT);
+		}
+	}
+}
+
 static enum status batch_write(struct work *work, struct batch *batch, struct error *error)
 {
-	uint8_t live[8];
+	struct span span;
 
-	for (size_t i = 0; i < batch->n; i++) {
-		struct guardian_write *write = &batch->writes[i];
-
-		if (write->state == GUARDIAN_WAITING &&
-		    (!live_bytes(work, write, live) ||
-		     memcmp(live, write->original, write->length) != 0))
-			function_mark(batch->writes, batch->n, write->function, GUARDIAN_DIFFERENT);
-	}
+	batch_compare(work, batch);
 	if (!array_reserve(&work->done, &work->done_capacity, work->n_done + batch->n))
 		return error_set(error, STATUS_NO_MEMORY, "out of memory");
-	for (size_t i = 0; i < batch->n; i++) {
-		struct guardian_write *write = &batch->writes[i];
+	for (size_t at = 0; at < batch->n; at += span.n) {
+		bool good;
 
-		if (write->state != GUARDIAN_WAITING)
-			continue;
-		work->done[work->n_done++] = *write;
-		if (!bytes_write(work, write->address, write->bytes, write->length))
+		span_find(batch, at, &span);
+		good = span_read(work, &span);
+		for (size_t i = at; good && i < at + span.n; i++) {
+			struct guardian_write *write = &batch->writes[i];
+
+			if (write->state != GUARDIAN_WAITING)
+				continue;
+			memcpy(span.bytes + (write->address - span.start), write->bytes,
+			       write->length);
+			write->state = GUARDIAN_WRITTEN;
+			work->done[work->n_done++] = *write;
+			work->arena->written++;
+		}
+		if (!good || !bytes_write(work, span.start, span.bytes, span.size))
 			return error_set(error, STATUS_IO,
 					 "cannot write to the text of process %d at 0x%llx",
-					 work->pid, (unsigned long long)write->address);
-		write->state = GUARDIAN_WRITTEN;
-		work->arena->written++;
+					 work->pid, (unsigned long long)span.start);
 	}
 	return STATUS_OK;
 }
@@ -289,34 +345,47 @@ enum status work_apply(struct work *work, struct error *error)
 	return status;
 }
 
-/* Islands after what leads to them: backwards. */
+/* One write back to the original; what is no longer as it was written stays as it is. */
+static void write_undo(struct work *work, struct guardian_write *write, struct span *span,
+		       size_t *left)
+{
+	uint8_t *live = span->bytes + (write->address - span->start);
+
+	if (write->state == GUARDIAN_BUSY) {
+		++*left;
+	} else if (write->state == GUARDIAN_WRITTEN) {
+		if (memcmp(live, write->bytes, write->length) != 0) {
+			work->arena->different++;
+			write->state = GUARDIAN_DIFFERENT;
+			return;
+		}
+		memcpy(live, write->original, write->length);
+		write->state = GUARDIAN_WAITING;
+		work->arena->restored++;
+	}
+}
+
 static enum status batch_restore(struct work *work, struct batch *batch, size_t *left,
 				 struct error *error)
 {
-	uint8_t live[8];
+	struct span span;
 
 	*left = 0;
-	for (size_t i = batch->n; i-- > 0;) {
-		struct guardian_write *write = &batch->writes[i];
+	for (size_t at = 0; at < batch->n; at += span.n) {
+		const uint64_t before = work->arena->restored;
 
-		if (write->state == GUARDIAN_BUSY) {
-			++*left;
+		span_find(batch, at, &span);
+		if (!span_read(work, &span)) { /* unmapped meanwhile: nothing to restore */
+			work->arena->different += span.n;
 			continue;
 		}
-		if (write->state != GUARDIAN_WRITTEN)
-			continue;
-		if (!live_bytes(work, write, live) ||
-		    memcmp(live, write->bytes, write->length) != 0) {
-			work->arena->different++;
-			write->state = GUARDIAN_DIFFERENT;
-			continue;
-		}
-		if (!bytes_write(work, write->address, write->original, write->length))
+		for (size_t i = at; i < at + span.n; i++)
+			write_undo(work, &batch->writes[i], &span, left);
+		if (work->arena->restored != before &&
+		    !bytes_write(work, span.start, span.bytes, span.size))
 			return error_set(error, STATUS_IO,
 					 "cannot restore the text of process %d at 0x%llx",
-					 work->pid, (unsigned long long)write->address);
-		write->state = GUARDIAN_WAITING;
-		work->arena->restored++;
+					 work->pid, (unsigned long long)span.start);
 	}
 	return STATUS_OK;
 }

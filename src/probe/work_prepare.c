@@ -102,8 +102,16 @@ static enum status buffers_make(struct mapper *mapper, struct error *error)
 	if (work->memfd < 0 || ftruncate(work->memfd, (off_t)work->buffers_bytes) < 0)
 		return error_set_errno(error, STATUS_IO, errno,
 				       "cannot size the buffers of process %d", work->pid);
-	status = map(mapper, 0, work->buffers_bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
-		     mapper->target_fd, &work->buffers, error);
+	return STATUS_OK;
+}
+
+/* Wherever the kernel likes, so after the regions, which must be where they must. */
+static enum status buffers_map(struct mapper *mapper, struct error *error)
+{
+	struct work *work = mapper->work;
+	enum status status = map(mapper, 0, work->buffers_bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
+				 mapper->target_fd, &work->buffers, error);
+
 	if (status != STATUS_OK)
 		return status;
 	mapper->made[mapper->n_made++] =
@@ -142,8 +150,13 @@ static enum status mappings_make(struct mapper *mapper, struct error *error)
 	int64_t result;
 	enum status status = buffers_make(mapper, error);
 
-	for (uint32_t i = 0; status == STATUS_OK && i < arena->n_regions; i++)
+	for (uint32_t i = 0; status == STATUS_OK && i < arena->n_regions; i++) {
 		status = region_make(mapper, &arena->regions[i], error);
+		if (status != STATUS_OK)
+			arena->failed_region = i;
+	}
+	if (status == STATUS_OK)
+		status = buffers_map(mapper, error);
 	if (mapper->target_fd >= 0)
 		(void)!call(mapper, "close", SYS_close, (uint64_t)mapper->target_fd, 0, 0, 0, 0, 0,
 			    &result, &ignored);
