@@ -92,8 +92,17 @@ static void a_word_that_is_too_long_or_empty_is_unknown(void **state)
 	machine_refuses(*state, ":u", STATUS_USAGE, 0, "unknown event ''");
 }
 
+static void elsewhere_there_is_nothing_to_compare_with(void **state)
+{
+	(void)state;
+	SKIP("libpfm4 has its x86 tables on x86 only");
+}
+
 int main(void)
 {
+	const struct CMUnitTest elsewhere[] = {
+		cmocka_unit_test(elsewhere_there_is_nothing_to_compare_with),
+	};
 	const struct CMUnitTest tests[] = {
 		ON(skylake, a_vendors_name_has_the_vendors_encoding),
 		ON(skylake, case_dots_and_the_pmus_name_are_as_libpfm4_takes_them),
@@ -106,5 +115,10 @@ int main(void)
 		ON(skylake, a_word_that_is_too_long_or_empty_is_unknown),
 	};
 
+#if !defined(__x86_64__)
+	(void)tests;
+	return cmocka_run_group_tests(elsewhere, NULL, NULL);
+#endif
+	(void)elsewhere;
 	return cmocka_run_group_tests(tests, force_skylake, NULL);
 }
