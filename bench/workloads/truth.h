@@ -62,15 +62,34 @@ static inline uint64_t truth_ticks(void)
 #endif
 }
 
+/* The counter and the time of day at the same moment: the closest of some readings, since an interrupt
+ * between the two would be an error of the rate. */
+static inline uint64_t truth_moment(uint64_t *ns)
+{
+	uint64_t best = UINT64_MAX, ticks = 0;
+
+	for (int i = 0; i < 10; i++) {
+		const uint64_t before = truth_ticks(), now = truth_clock_ns(CLOCK_MONOTONIC);
+		const uint64_t took = truth_ticks() - before;
+
+		if (took >= best)
+			continue;
+		best = took;
+		ticks = before + took / 2;
+		*ns = now;
+	}
+	return ticks;
+}
+
 static inline double truth_ticks_per_ns(void)
 {
-	const uint64_t start_ns = truth_clock_ns(CLOCK_MONOTONIC), start = truth_ticks();
-	uint64_t end_ns;
+	uint64_t start_ns = 0, end_ns = 0, start, end;
 
+	start = truth_moment(&start_ns);
 	do
-		end_ns = truth_clock_ns(CLOCK_MONOTONIC);
+		end = truth_moment(&end_ns);
 	while (end_ns - start_ns < 10000000);
-	return (double)(truth_ticks() - start) / (double)(end_ns - start_ns);
+	return (double)(end - start) / (double)(end_ns - start_ns);
 }
 
 /* Both clocks at the same moment: again when the thread was interrupted between them, which a system call

@@ -141,8 +141,8 @@ static void context_quantiles(struct share_context *context)
 	/* the pool alone has the degrees of freedom of all functions; their contrasts sum to zero */
 	context->t_rare = quantile_t(p, fmax(df + EFFECT_PRIOR_DF, df * (seen - 1)));
 	context->t_workload = quantile_t(p, n_epochs - 1);
-	/* the pool counts like EFFECT_PRIOR_DF, as in moderation */
-	context->t_workload_rare = quantile_t(p, n_epochs - 1 + EFFECT_PRIOR_DF);
+	context->t_workload_rare =
+		quantile_t(p, fmax(n_epochs - 1 + EFFECT_PRIOR_DF, (n_epochs - 1) * (seen - 1)));
 	context->t_serial = quantile_t(p, (double)context->cosines.q);
 	context->own_notable = quantile_chi2(0.95, n_epochs - 1) / (n_epochs - 1);
 	context->f = variance_quantiles(n_epochs, df, context->confidence);

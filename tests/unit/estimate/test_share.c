@@ -130,8 +130,10 @@ static void plain_estimate(struct plain *plain, const uint32_t *counts, size_t S
 			d = pool ? observed[1] / binomial : d;
 			d = fmax(c < 20 ? fmax(1, d) : d, 0.02);
 			plain[s].d_workload = d;
-			plain_wilson(P, X / d, quantile_t(0.975, (double)E - 1 + (pool ? 8 : 0)), c,
-				     &plain[s].lo_workload, &plain[s].hi_workload);
+			plain_wilson(P, X / d,
+				     quantile_t(0.975,
+						((double)E - 1) * (pool ? (double)(seen - 1) : 1)),
+				     c, &plain[s].lo_workload, &plain[s].hi_workload);
 		}
 	free(n);
 }
