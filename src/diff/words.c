@@ -60,6 +60,7 @@ static void measurement_words(struct output *out, const struct diff *diff)
 {
 	const struct diff_row *row = diff->rows;
 	const struct finding *cause;
+	char points[32];
 	int side = 0;
 
 	if (diff->locked[0] || diff->locked[1]) {
@@ -78,9 +79,10 @@ static void measurement_words(struct output *out, const struct diff *diff)
 	row_words(out, row);
 	if (cause && row->bias <= 1)
 		output_format(out,
-			      ", and %s (%s) could make that alone, by up to %.2g points with all "
+			      ", and %s (%s) could make that alone, by up to %s points with all "
 			      "that is known of both.",
-			      side ? "B" : "A", cause->code, 100 * row->bias);
+			      side ? "B" : "A", cause->code,
+			      digits_points(row->bias, points, sizeof(points)));
 	else
 		output_format(out, ", and %s%s%s could make that alone.", side ? "B" : "A",
 			      cause ? ": " : "", cause ? cause->code : "");
@@ -88,6 +90,8 @@ static void measurement_words(struct output *out, const struct diff *diff)
 
 static void unresolved_words(struct output *out, const struct diff *diff)
 {
+	char points[32];
+
 	if (diff->n_differing) {
 		output_add(out, "Not distinguishable: ");
 		row_words(out, &diff->rows[0]);
@@ -105,20 +109,22 @@ static void unresolved_words(struct output *out, const struct diff *diff)
 	}
 	output_format(out,
 		      "Not distinguishable: no share differs beyond chance, but changes of up to "
-		      "%.2g points could hide; record both longer to see smaller ones.",
-		      100 * diff->bound);
+		      "%s points could hide; record both longer to see smaller ones.",
+		      digits_points(diff->bound, points, sizeof(points)));
 }
 
 static void same_words(struct output *out, const struct diff *diff)
 {
+	char points[32];
+
 	if (diff->same_recording)
 		output_add(out, "The same: A and B are one recording.");
 	else
 		output_format(
 			out,
-			"The same: no function's share moved by more than %.2g points, and none "
+			"The same: no function's share moved by more than %s points, and none "
 			"differs beyond chance.",
-			100 * diff->bound);
+			digits_points(diff->bound, points, sizeof(points)));
 }
 
 enum status diff_words(struct diff *diff, struct error *error)

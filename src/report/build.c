@@ -7,13 +7,14 @@
 
 #include "diagnose/conduct.h"
 #include "estimate/rank.h"
-#include "estimate/sequential.h"
 #include "estimate/stability.h"
 #include "estimate/unseen.h"
 #include "profile/weighting.h"
 #include "report/contract.h"
 #include "report/file_findings.h"
 #include "report/measure.h"
+#include "report/schedules.h"
+#include "report/settle.h"
 #include "report/verdict.h"
 
 #define DEFAULT_TOP_K 5
@@ -120,22 +121,6 @@ static enum status ranks_make(struct build *build, struct error *error)
 
 /* ---- findings reach rows ---- */
 
-static bool finding_names(const struct finding *finding, const struct report_row *row,
-			  double *error_hi)
-{
-	for (size_t i = 0; i < finding->n_functions; i++) {
-		const struct finding_function *function = &finding->functions[i];
-
-		if (row->name && !strcmp(function->name, row->name) &&
-		    (!*function->module ||
-		     (row->module && !strcmp(function->module, row->module)))) {
-			*error_hi = function->error_hi;
-			return true;
-		}
-	}
-	return false;
-}
-
 static void bias_apply(struct build *build)
 {
 	const struct findings *findings = &build->report->findings;
@@ -149,10 +134,7 @@ static void bias_apply(struct build *build)
 		for (size_t i = 0; i < findings->n; i++) {
 			const struct finding *finding = &findings->items[i];
 
-			error_hi = finding->error_hi;
-			if (finding->elsewhere)
-				continue;
-			if (!finding->every_function && !finding_names(finding, row, &error_hi))
+			if (!report_touches(finding, row, &error_hi))
 				continue;
 			most = fmax(most, error_hi); /* NAN is passed over */
 			biased |= finding->severity == FINDING_BIAS;
@@ -233,79 +215,6 @@ static enum status events_make(struct build *build, struct error *error)
 	return STATUS_OK;
 }
 
-/* The rows from the first open rank to the end of those that contend for it, at most top_k of them. */
-static size_t next_rows(const struct report *report)
-{
-	const size_t settled = report_settled(report);
-	const size_t k = settled + report_contending(report, settled);
-
-	if (report->no_ranks || settled >= report->n_rows || settled >= report->top_k)
-		return 0;
-	return k < report->top_k ? k : report->top_k;
-}
-
-static enum status next_make(struct build *build, double epoch_s, struct error *error)
-{
-	struct report *report = build->report;
-	const struct estimate_until_options options = {
-		.kind = ESTIMATE_UNTIL_ORDER,
-		.top_k = next_rows(report),
-		.epochs_per_row = build->table->n_epochs
-					  ? (double)report->contract.epochs / build->table->n_epochs
-					  : 1,
-		.period_weights = profile_weighting(build->profile) == ESTIMATE_WEIGHT_PERIOD,
-	};
-	struct estimate_until until;
-	enum status status;
-
-	if (!options.top_k)
-		return STATUS_OK;
-	status = estimate_until(&until, &build->ranked->estimates, &options, error);
-	if (status == STATUS_OK && !until.why)
-		report->next = (struct report_next){ options.top_k, until.epochs_more * epoch_s,
-						     until.epochs_more_max * epoch_s };
-	return status;
-}
-
-static enum status settle_make(struct build *build, struct error *error)
-{
-	struct report *report = build->report;
-	const struct measure *ranked = build->ranked;
-	const struct estimate_until_options options = {
-		.kind = ESTIMATE_UNTIL_ORDER,
-		.top_k = report->top_k,
-		.epochs_per_row = build->table->n_epochs
-					  ? (double)report->contract.epochs / build->table->n_epochs
-					  : 1,
-		.period_weights = profile_weighting(build->profile) == ESTIMATE_WEIGHT_PERIOD,
-	};
-	const double epoch_s = build->table->n_epochs ? (double)report->totals.duration_ns / 1e9 /
-								build->table->n_epochs
-						      : NAN;
-	struct estimate_until until;
-	enum status status;
-
-	report->settle.seconds = report->settle.max_seconds = NAN;
-	report->settle.blocked_by_bias = findings_worst(&report->findings) == FINDING_BIAS;
-	if (!build->profile->clocks.randomised) {
-		report->settle.why = "no randomised clock";
-		return STATUS_OK;
-	}
-	if (!ranked->n) {
-		report->settle.why = "no samples";
-		return STATUS_OK;
-	}
-	status = estimate_until(&until, &ranked->estimates, &options, error);
-	if (status != STATUS_OK)
-		return status;
-	report->settle.why = until.why;
-	if (!until.why) {
-		report->settle.seconds = until.epochs_more * epoch_s;
-		report->settle.max_seconds = until.epochs_more_max * epoch_s;
-	}
-	return next_make(build, epoch_s, error);
-}
-
 static enum status unseen_make(struct build *build, struct error *error)
 {
 	struct estimate_unseen unseen;
@@ -338,20 +247,24 @@ static enum status stability_make(struct build *build, struct error *error)
 	struct estimate_stability stability;
 	enum status status;
 
-	*result = (struct report_stability){ claim.k, NAN, NAN, NAN, NAN, "too few samples" };
+	*result = (struct report_stability){ .k = claim.k,
+					     .top1 = NAN,
+					     .set = NAN,
+					     .order = NAN,
+					     .expected_set = NAN,
+					     .why = "too few samples" };
 	if (!claim.k || build->ranked->shares.too_few)
 		return STATUS_OK;
 	status = estimate_stability(&stability, &build->ranked->estimates, &build->ranked->shares,
 				    &claim, error);
 	if (status != STATUS_OK || !stability.observed.pieces)
 		return status;
-	*result = (struct report_stability){ claim.k,
-					     stability.observed.top1,
-					     stability.observed.set,
-					     stability.observed.order,
-					     stability.expected_set,
-					     NULL };
-	return STATUS_OK;
+	result->top1 = stability.observed.top1;
+	result->set = stability.observed.set;
+	result->order = stability.observed.order;
+	result->expected_set = stability.expected_set;
+	result->why = NULL;
+	return schedules_agree(result, build->profile, build->table, build->ranked, &claim, error);
 }
 
 static enum status measures_make(struct build *build, struct error *error)
@@ -417,17 +330,19 @@ static enum status report_fill(struct build *build, struct error *error)
 	bias_apply(build);
 	report->no_ranks = build->ranks.why;
 	status = rows_order(build, error);
-	if (status == STATUS_OK)
-		status = settle_make(build, error);
+	if (status == STATUS_OK) {
+		report->set_settled = build->ranks.set_settled;
+		report->order_settled = build->ranks.order_settled;
+		report->state = estimate_state_whole(&build->ranks, build->biased);
+		status = settle_make(report, build->profile, build->table, build->ranked,
+				     &build->ranks, error);
+	}
 	if (status == STATUS_OK)
 		status = unseen_make(build, error);
 	if (status == STATUS_OK)
 		status = stability_make(build, error);
 	if (status != STATUS_OK)
 		return status;
-	report->set_settled = build->ranks.set_settled;
-	report->order_settled = build->ranks.order_settled;
-	report->state = estimate_state_whole(&build->ranks, build->biased);
 	verdict_write(report);
 	return STATUS_OK;
 }
@@ -446,9 +361,6 @@ enum status report_build(struct report *report, struct profile *profile, const s
 	report->top_k = options->top_k ? options->top_k : DEFAULT_TOP_K;
 	report->has_total = table->has_total;
 	report->cut_samples = table->cut_samples;
-	report->stability =
-		(struct report_stability){ report->top_k, NAN, NAN,
-					   NAN,           NAN, "not computed in this version" };
 	status = report_fill(&build, error);
 	build_release(&build);
 	if (status != STATUS_OK)

@@ -89,3 +89,14 @@ const char *digits_short(double number, char *text, size_t size)
 		snprintf(text, size, "%.3g", number);
 	return text;
 }
+
+const char *digits_points(double part, char *text, size_t size)
+{
+	const double points = 100 * part;
+
+	if (!isfinite(points))
+		snprintf(text, size, "?");
+	else
+		snprintf(text, size, fabs(points) >= 9.95 ? "%.0f" : "%.2g", points);
+	return text;
+}

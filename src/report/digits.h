@@ -32,6 +32,9 @@ const char *digits_duration(double ns, char *text, size_t size);
 /* The same for what is only an estimate: two digits. "12 s", "1.9 h", "3.2 days" */
 const char *digits_about(double ns, char *text, size_t size);
 
+/* A part (0..1) in points of a percentage, two digits and no exponent: "34", "2.5", "0.12". */
+const char *digits_points(double part, char *text, size_t size);
+
 /* A number with three significant digits and no exponent below 1e9: "497", "0.0123", "20.1". */
 const char *digits_short(double number, char *text, size_t size);
 

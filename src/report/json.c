@@ -81,6 +81,23 @@ static json_t *until(struct json_writer *w, const struct report *report)
 	return object;
 }
 
+static json_t *schedules(struct json_writer *w, const struct report_stability *stability)
+{
+	json_t *array = json_array_of(w);
+
+	for (size_t i = 0; i < stability->n_schedules; i++) {
+		const struct report_schedule *schedule = &stability->schedules[i];
+		json_t *object = json_object_of(w);
+
+		json_set(w, object, "kind", json_text_of(w, schedule->kind));
+		json_set(w, object, "set", json_real_of(w, schedule->set));
+		json_set(w, object, "samples", json_integer_of(w, schedule->samples));
+		json_set(w, object, "canary", json_boolean_of(w, schedule->canary));
+		json_append(w, array, object);
+	}
+	return array;
+}
+
 static json_t *stability(struct json_writer *w, const struct report *report)
 {
 	const struct report_stability *stability = &report->stability;
@@ -91,7 +108,7 @@ static json_t *stability(struct json_writer *w, const struct report *report)
 	json_set(w, object, "set", json_real_of(w, stability->set));
 	json_set(w, object, "order", json_real_of(w, stability->order));
 	json_set(w, object, "expected_set", json_real_of(w, stability->expected_set));
-	json_set(w, object, "by_schedule", json_array_of(w));
+	json_set(w, object, "by_schedule", schedules(w, stability));
 	if (stability->why)
 		json_set(w, object, "why", json_text_of(w, stability->why));
 	return object;
@@ -197,6 +214,33 @@ static json_t *functions(struct json_writer *w, const struct report *report,
 	return array;
 }
 
+static json_t *pair(struct json_writer *w, const struct report_pair *pair)
+{
+	json_t *object;
+
+	if (!pair->a || !pair->b)
+		return json_real_of(w, NAN);
+	object = json_object_of(w);
+	json_set(w, object, "a", json_text_of(w, pair->a->name));
+	json_set(w, object, "b", json_text_of(w, pair->b->name));
+	return object;
+}
+
+/* The next open question alone; null when nothing is open or it cannot be said. */
+static json_t *next(struct json_writer *w, const struct report_next *next)
+{
+	json_t *object;
+
+	if (!next->k)
+		return json_real_of(w, NAN);
+	object = json_object_of(w);
+	json_set(w, object, "top", json_integer_of(w, next->k));
+	json_set(w, object, "seconds", json_real_of(w, next->seconds));
+	json_set(w, object, "max_seconds", json_real_of(w, next->max_seconds));
+	json_set(w, object, "comparison", pair(w, &next->pair));
+	return object;
+}
+
 static json_t *settle(struct json_writer *w, const struct report *report)
 {
 	json_t *object = json_object_of(w);
@@ -204,6 +248,8 @@ static json_t *settle(struct json_writer *w, const struct report *report)
 	json_set(w, object, "seconds", json_real_of(w, report->settle.seconds));
 	json_set(w, object, "max_seconds", json_real_of(w, report->settle.max_seconds));
 	json_set(w, object, "blocked_by_bias", json_boolean_of(w, report->settle.blocked_by_bias));
+	json_set(w, object, "comparison", pair(w, &report->settle.pair));
+	json_set(w, object, "next", next(w, &report->next));
 	if (report->settle.why || !isfinite(report->settle.seconds))
 		json_set(w, object, "why",
 			 json_text_of(w, report->settle.why ? report->settle.why

@@ -62,6 +62,40 @@ size_t report_contending(const struct report *report, size_t row)
 	return n;
 }
 
+bool report_touches(const struct finding *finding, const struct report_row *row, double *error_hi)
+{
+	*error_hi = finding->error_hi;
+	if (finding->elsewhere)
+		return false;
+	for (size_t i = 0; i < finding->n_functions && !finding->every_function; i++) {
+		const struct finding_function *function = &finding->functions[i];
+
+		if (row->name && !strcmp(function->name, row->name) &&
+		    (!*function->module ||
+		     (row->module && !strcmp(function->module, row->module)))) {
+			*error_hi = function->error_hi;
+			return true;
+		}
+	}
+	return finding->every_function;
+}
+
+const struct finding *report_bias(const struct report *report)
+{
+	double error_hi;
+
+	for (size_t i = 0; i < report->findings.n; i++) {
+		const struct finding *finding = &report->findings.items[i];
+
+		if (finding->severity != FINDING_BIAS)
+			continue;
+		for (size_t row = 0; row < report->n_rows && row < report->top_k; row++)
+			if (report_touches(finding, &report->rows[row], &error_hi))
+				return finding;
+	}
+	return NULL;
+}
+
 const char *report_text(struct report *report, const char *format, ...)
 {
 	char *text = NULL;

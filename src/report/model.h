@@ -92,16 +92,23 @@ struct report_totals {
 	double cpu_ns; /* NAN: unknown */
 };
 
+/* Two rows whose order is open, NULL: none. */
+struct report_pair {
+	const struct report_row *a, *b;
+};
+
 struct report_settle {
 	double seconds, max_seconds; /* further time at this rate; NAN: unknown, INFINITY: never */
+	struct report_pair pair;     /* the comparison that takes longest */
 	const char *why;             /* no estimate, and why */
-	bool blocked_by_bias;
+	bool blocked_by_bias;        /* one of the first top_k rows is biased: time does not help */
 };
 
 /* The same for the next open question only: the first ranks up to where the first open ones end. */
 struct report_next {
 	size_t k; /* 0: nothing is open, or it cannot be said */
 	double seconds, max_seconds;
+	struct report_pair pair;
 };
 
 struct report_unseen {
@@ -109,11 +116,21 @@ struct report_unseen {
 	const char *why; /* not available, and why */
 };
 
+#define REPORT_SCHEDULES_MAX 8
+
 /* How often independent parts of the recording agree with the printed order; NAN: not computed. */
 struct report_stability {
 	size_t k;
 	double top1, set, order, expected_set;
 	const char *why;
+	/* the agreement of sets for each kind of schedule that ran, canaries included */
+	struct report_schedule {
+		const char *kind;
+		double set;
+		uint64_t samples;
+		bool canary;
+	} schedules[REPORT_SCHEDULES_MAX];
+	size_t n_schedules;
 };
 
 struct report_event {
@@ -167,6 +184,13 @@ const char *report_provenance_name(enum report_provenance provenance);
  * rank that `row` may have (at least 1). */
 size_t report_settled(const struct report *report);
 size_t report_contending(const struct report *report, size_t row);
+
+/* Does the finding touch the row (through all functions, or by name)? Then *error_hi is how far the row's
+ * share may be off, NAN when that is not known. */
+bool report_touches(const struct finding *finding, const struct report_row *row, double *error_hi);
+
+/* The first finding of bias that touches one of the first top_k rows, NULL: none. */
+const struct finding *report_bias(const struct report *report);
 
 /* A formatted text owned by the report; "" when memory is short. */
 const char *report_text(struct report *report, const char *format, ...) PRINTF_LIKE(2, 3);

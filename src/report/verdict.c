@@ -99,29 +99,35 @@ static void too_few(struct output *out, const struct report *report)
 		(unsigned long long)report->totals.samples, report->too_few);
 }
 
+/* Only what touches the rows that the verdict is about; the rest stands among the findings. */
 static void bias_words(struct output *out, const struct report *report)
 {
-	const struct finding *worst = NULL;
+	const struct finding *worst = report_bias(report);
 	double error_hi = 0;
+	char points[32];
 
-	for (size_t i = 0; i < report->findings.n; i++) {
-		const struct finding *finding = &report->findings.items[i];
-
-		if (finding->severity != FINDING_BIAS)
-			continue;
-		if (!worst)
-			worst = finding;
-		error_hi = fmax(error_hi, finding->error_hi);
-	}
 	if (!worst)
 		return;
+	for (size_t i = 0; i < report->findings.n; i++)
+		if (report->findings.items[i].severity == FINDING_BIAS)
+			error_hi = fmax(error_hi, report->findings.items[i].error_hi);
 	output_format(out, "Biased (%s", worst->code);
 	if (error_hi > 0)
-		output_format(out, ", by up to %.2g points", 100 * error_hi);
+		output_format(out, ", by up to %s points",
+			      digits_points(error_hi, points, sizeof(points)));
 	output_add(out, "): more samples will not mend this. ");
 	if (worst->next && *worst->next)
 		output_format(out, "%s ", worst->next);
 	output_add(out, report->too_few ? "" : "As sampled: ");
+}
+
+/* Nothing in the samples of a clock that was not drawn can show that it ran in step with the program. */
+static void unchecked_words(struct output *out, const struct report *report)
+{
+	if (!report->contract.randomised && !report_bias(report))
+		output_add(out, "Unchecked: no clock was randomised, and one in step with the "
+				"program makes "
+				"any share wrong. As sampled: ");
 }
 
 static void first_words(struct output *out, const struct report *report)
@@ -143,12 +149,26 @@ static bool is_rest(const struct report *report, size_t row)
 	return ranked_share(report, &report->rows[row])->recording.share < REST_SHARE;
 }
 
+/* Of a top K whose order is open: is it known at least which they are? */
+static void set_words(struct output *out, const struct report *report)
+{
+	const size_t k = report->top_k < report->n_rows ? report->top_k : report->n_rows;
+
+	if (k < 2 || report->n_rows <= k)
+		return;
+	if (report->set_settled)
+		output_format(out, "The set of the first %zu is settled, its order is not. ", k);
+	else
+		output_format(out, "The set of the first %zu is open. ", k);
+}
+
 static void open_words(struct output *out, const struct report *report, size_t settled)
 {
 	const size_t n = report_contending(report, settled);
 
 	if (settled && is_rest(report, settled)) {
-		output_format(out, "All others are below %g %% each. ", 100 * REST_SHARE);
+		output_format(out, "All others are below %g %% each, their order is open. ",
+			      100 * REST_SHARE);
 		return;
 	}
 	if (!settled)
@@ -156,6 +176,7 @@ static void open_words(struct output *out, const struct report *report, size_t s
 	names_list(out, report, settled, n);
 	output_format(out, n > 1 ? " cannot be put in order" : " has no certain rank");
 	output_add(out, report->settle.blocked_by_bias ? ". " : " yet. ");
+	set_words(out, report);
 }
 
 static void order_words(struct output *out, const struct report *report)
@@ -174,7 +195,7 @@ static void order_words(struct output *out, const struct report *report)
 	else if (settled > 1)
 		output_format(out, "; the first %zu are settled. ", settled);
 	else if (settled)
-		output_add(out, k > 1 ? " and is first. " : ". ");
+		output_add(out, report->n_rows > 1 ? " and is first. " : ". ");
 	if (settled < k)
 		open_words(out, report, settled);
 }
@@ -195,7 +216,15 @@ static void settle_words(struct output *out, const struct report *report)
 	if (next->max_seconds > next->seconds && next->max_seconds < PATIENCE_S)
 		output_format(out, " (at most %s)",
 			      digits_about(next->max_seconds * 1e9, most, sizeof(most)));
-	output_add(out, ", if shares are as they look. ");
+	output_add(out, ", if shares are as they look");
+	if (next->pair.a && next->pair.b && next->k > 1) {
+		output_add(out, "; ");
+		row_name(out, next->pair.a);
+		output_add(out, " against ");
+		row_name(out, next->pair.b);
+		output_add(out, " takes longest");
+	}
+	output_add(out, ". ");
 }
 
 static void workload_words(struct output *out, const struct report *report)
@@ -238,6 +267,7 @@ void verdict_write(struct report *report)
 		too_few(&out, report);
 	} else {
 		bias_words(&out, report);
+		unchecked_words(&out, report);
 		order_words(&out, report);
 		settle_words(&out, report);
 		workload_words(&out, report);

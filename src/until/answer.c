@@ -72,6 +72,8 @@ static void doubt_words(const struct until_question *question, const struct unti
 			const struct estimate_until *until, char *text, size_t room)
 {
 	char a[NAME_BYTES], b[NAME_BYTES];
+	double share_a, share_b;
+	int decimals;
 
 	until_table_name(table, until->a, a, sizeof(a));
 	if (question->kind == ESTIMATE_UNTIL_SHARE) {
@@ -80,9 +82,11 @@ static void doubt_words(const struct until_question *question, const struct unti
 		return;
 	}
 	until_table_name(table, until->b, b, sizeof(b));
-	snprintf(text, room, "which of %s (%.2g %%) and %s (%.2g %%) takes more is open", a,
-		 100 * until_table_share(table, until->a), b,
-		 100 * until_table_share(table, until->b));
+	share_a = 100 * until_table_share(table, until->a);
+	share_b = 100 * until_table_share(table, until->b);
+	decimals = fmin(share_a, share_b) < 9.95;
+	snprintf(text, room, "which of %s (%.*f %%) and %s (%.*f %%) takes more is open", a,
+		 decimals, share_a, b, decimals, share_b);
 }
 
 static void open_words(struct until_answer *answer, const struct until_question *question,

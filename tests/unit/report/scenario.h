@@ -33,12 +33,16 @@ struct scenario {
 	double shares[SCENARIO_FUNCTIONS]; /* add up to 1 */
 	uint64_t lost_in_epoch_3;
 	bool unfinished, stacks, fixed;
+	bool mixed; /* the second clock draws from another distribution */
 	const char *names[SCENARIO_FUNCTIONS]; /* NULL: the usual ones */
 	const char *comm;                      /* NULL: "demo" */
 	uint64_t seed;                         /* another one: another recording of the same */
 	const char *program;                   /* NULL: "./demo" */
 	const char *processor;                 /* NULL: the manifest does not say */
 	bool kernel;                           /* kernel code was to be sampled */
+	size_t top_k;                          /* of the report; 0: the standard */
+	struct findings *findings;             /* of a diagnosis, taken over; NULL: none was made */
+	const char *until, *answer;            /* --until, and what ended the recording */
 };
 
 struct made {
@@ -149,6 +153,7 @@ static inline void scenario_contract(struct manifest *manifest, const struct sce
 	manifest->redraw = scenario->fixed ? REDRAW_NONE : REDRAW_BLOCK;
 	manifest->scope = SCOPE_CGROUP;
 	manifest->budget = 0.01;
+	manifest->until = (char *)(uintptr_t)scenario->until;
 	manifest->sample_cost_ns = 20000;
 	manifest->rate_hz = 500;
 	manifest->rate_why = (char *)"all that the budget of 1 % allows at 20 us a sample";
@@ -180,6 +185,11 @@ static inline void scenario_contract(struct manifest *manifest, const struct sce
 			.n_ids = 1,
 		};
 	}
+	if (scenario->mixed) {
+		manifest->schedule = SCHEDULE_MIXED;
+		clocks[0].kind = SCHEDULE_JITTER;
+		clocks[1].kind = SCHEDULE_EXP;
+	}
 	manifest->clocks = clocks;
 	manifest->n_clocks = 2;
 }
@@ -206,7 +216,10 @@ static inline void scenario_write(struct made *made, const struct scenario *scen
 	char *command[] = { (char *)(uintptr_t)(scenario->program ? scenario->program : "./demo"),
 			    (char *)"--fast", NULL };
 	struct manifest_end end = { .present = true,
-				    .reason = (char *)"exit",
+				    .reason = (char *)(uintptr_t)(scenario->answer ? "settled"
+										   : "exit"),
+				    .settled = (char *)(uintptr_t)scenario->answer,
+				    .looks = scenario->until ? 14 : 0,
 				    .target_exited = true,
 				    .target_cpu_ns = scenario->epochs * SCENARIO_EPOCH_NS,
 				    .achieved = 0.0094,
@@ -274,11 +287,14 @@ static inline void scenario_write(struct made *made, const struct scenario *scen
 	close(dir_fd);
 }
 
-static inline void scenario_profile(struct made *made, unsigned int by)
+static inline void scenario_profile(struct made *made, const struct scenario *scenario,
+				    unsigned int by)
 {
 	const struct symbolizer_options symbols = { .demangle = true, .map_dir = "out.assay/maps" };
 	const struct profile_options options = { .tags = by & REPORT_BY_COMM ? TAG_COMM : 0 };
-	const struct report_options report = { .by = by };
+	const struct report_options report = { .by = by,
+					       .top_k = scenario->top_k,
+					       .findings = scenario->findings };
 	struct error error = { 0 };
 
 	if (bundle_open(&made->bundle, sys_real(), "out.assay", &error) != STATUS_OK ||
@@ -300,7 +316,7 @@ static inline void scenario_make(struct made *made, const struct scenario *scena
 	scenario_map(made, scenario);
 	scenario_write(made, scenario);
 	assert_int_equal(chdir(made->tree.root), 0);
-	scenario_profile(made, by);
+	scenario_profile(made, scenario, by);
 }
 
 static inline void scenario_end(struct made *made)

@@ -181,7 +181,7 @@ static void two_reports_on_one_bundle_are_the_same_bytes(void **state)
 	profile_release(&made.profile);
 	symbolizer_free(made.symbolizer);
 	bundle_close(&made.bundle);
-	scenario_profile(&made, SCENARIO_BY);
+	scenario_profile(&made, &close_race, SCENARIO_BY);
 	render(&made, &options, &outputs[1]);
 	assert_string_equal(outputs[0].text, outputs[1].text);
 	output_release(&outputs[0]);
