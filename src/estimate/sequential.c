@@ -15,6 +15,7 @@
 #define EPOCHS_TUNED    60.0
 #define SPREAD_USUAL    1.25 /* 1 + squared variation of an epoch's samples that is nothing special */
 #define CORRELATION_MAX 0.9
+#define ROUNDING        1e-12
 /* functions behind the k-th that count as its neighbours */
 #define NEIGHBOURS 8
 /* at half of the true time the forecast's quantiles 10/50/90 % were 0.9 / 1.6 / 4-6 times the truth */
@@ -173,7 +174,8 @@ static double sum_variance(const struct look *look, const double *d, double tota
 		lagged += w * before;
 		before = w;
 	}
-	r = squares > 0 ? lagged / squares : 0;
+	/* what rounding leaves of equal epochs has no correlation */
+	r = squares > ROUNDING * floor ? lagged / squares : 0;
 	if (r < 1 / sqrt(n))
 		r = fmax(0, r) * fmax(0, r) * sqrt(n);
 	r = fmin(r, CORRELATION_MAX);
