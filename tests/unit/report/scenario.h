@@ -24,6 +24,13 @@
 #include "support/test.h"
 #include "support/tree.h"
 
+/* this machine: a recording of another one would be reported with a reserve */
+#if defined(__aarch64__)
+#define SCENARIO_ARCH "aarch64"
+#else
+#define SCENARIO_ARCH "x86_64"
+#endif
+
 #define SCENARIO_FUNCTIONS 5
 #define SCENARIO_EPOCH_NS  200000000ull
 #define SCENARIO_START_NS  1000000000ull
@@ -161,7 +168,7 @@ static inline void scenario_contract(struct manifest *manifest, const struct sce
 	manifest->call_graph = scenario->stacks ? (char *)"fp" : NULL;
 	manifest->epoch_nominal_ns = SCENARIO_EPOCH_NS;
 	manifest->machine =
-		(struct manifest_machine){ .arch = (char *)"x86_64",
+		(struct manifest_machine){ .arch = (char *)SCENARIO_ARCH,
 					   .temperature_millidegree = INT64_MIN,
 					   .max_sample_rate = 100000,
 					   .cpu_model = (char *)(uintptr_t)scenario->processor };
