@@ -218,6 +218,48 @@ static const uint8_t early[] = {
 	0xeb, 0xee,             /* jmp 0x4 */
 };
 
+static const uint8_t to_ret[] = {
+	0x48, 0x8d, 0x47, 0x01, /* lea 0x1(%rdi),%rax */
+	0x85, 0xff,             /* test %edi,%edi */
+	0x75, 0x01,             /* jne 0x9 */
+	0xc3,                   /* ret */
+	0x48, 0x83, 0xc0, 0x02, /* add $0x2,%rax */
+	0x83, 0xff, 0x01,       /* cmp $0x1,%edi */
+	0x74, 0xf6,             /* je 0x8 */
+	0x48, 0x83, 0xc0, 0x0a, /* add $0xa,%rax */
+	0xeb, 0xf0,             /* jmp 0x8 */
+};
+
+static const uint8_t call_loop[] = {
+	0xf3, 0x0f, 0x1e, 0xfa,       /* endbr64 */
+	0xff, 0xcf,                   /* dec %edi */
+	0x8d, 0x76, 0x03,             /* lea 0x3(%rsi),%esi */
+	0x78, 0x0e,                   /* js 0x19 */
+	0x57,                         /* push %rdi */
+	0x56,                         /* push %rsi */
+	0xe8, 0xee, 0x01, 0x00, 0x00, /* call 0x200 */
+	0x5e,                         /* pop %rsi */
+	0x5f,                         /* pop %rdi */
+	0xe9, 0xeb, 0xff, 0xff, 0xff, /* jmp 0x4 */
+	0x89, 0xf0,                   /* mov %esi,%eax */
+	0xc3,                         /* ret */
+};
+
+static const uint8_t short_call_loop[] = {
+	0x83, 0xef, 0x01,             /* sub $0x1,%edi */
+	0x8d, 0x76, 0x03,             /* lea 0x3(%rsi),%esi */
+	0x78, 0x0d,                   /* js 0x15 */
+	0x57,                         /* push %rdi */
+	0x56,                         /* push %rsi */
+	0xe8, 0xf1, 0x01, 0x00, 0x00, /* call 0x200 */
+	0x5e,                         /* pop %rsi */
+	0x5f,                         /* pop %rdi */
+	0x85, 0xff,                   /* test %edi,%edi */
+	0x79, 0xeb,                   /* jns 0x0 */
+	0x89, 0xf0,                   /* mov %esi,%eax */
+	0xc3,                         /* ret */
+};
+
 static const uint8_t branch_only[] = {
 	0x89, 0xf9,                   /* mov %edi,%ecx */
 	0xe3, 0x06,                   /* jrcxz 0xa */
@@ -317,6 +359,9 @@ static void patched_functions_compute_the_same_and_are_counted_exactly(void **st
 	RUN(sum_loop);
 	RUN(far_loop);
 	RUN(early);
+	RUN(to_ret);
+	RUN(call_loop);
+	RUN(short_call_loop);
 	RUN(branch_only);
 	RUN(loop_only);
 	RUN(flags_live);

@@ -498,10 +498,13 @@ static void what_can_fault_stays_where_the_program_handles_faults(void **state)
 	code_plan_release(&p.plan);
 	assert_int_equal(code_plan_make(&p.plan, p.module, 0, &options), CODE_FAULTS);
 	planned_release(&p);
-	/* a frame pointer that is one */
+	/* a frame pointer that is one: the entry takes what is stored beyond it along */
 	PLAN(&p, frame, padding);
 	code_plan_release(&p.plan);
 	assert_int_equal(code_plan_make(&p.plan, p.module, 0, &options), CODE_PLANNED);
+	assert_int_equal(p.plan.patches[0].form, CODE_PATCH_JUMP);
+	assert_int_equal(p.plan.patches[0].moved.end, p.at + 7);
+	assert_false(p.plan.patches[0].may_fault);
 	planned_release(&p);
 }
 
@@ -675,6 +678,28 @@ static void a_short_exit_without_padding_makes_room_by_moving_a_run(void **state
 	planned_release(&p);
 }
 
+static const uint8_t close_together[] = {
+	0x8d, 0x47, 0x05, /* lea 0x5(%rdi),%eax */
+	0x89, 0xc1,       /* mov %eax,%ecx */
+	0xff, 0xc0,       /* inc %eax */
+	0xc3,             /* ret */
+};
+
+static void windows_that_meet_become_one_patch(void **state)
+{
+	struct planned p;
+
+	(void)state;
+	PLAN(&p, close_together, nothing);
+	assert_int_equal(p.refusal, CODE_PLANNED);
+	assert_int_equal(p.plan.n_patches, 1);
+	assert_false(p.plan.patches[0].body);
+	assert_int_equal(p.plan.patches[0].n_sites, 2);
+	assert_int_equal(p.plan.patches[0].moved.start, p.at);
+	assert_int_equal(p.plan.patches[0].moved.end, p.at + sizeof(close_together));
+	planned_release(&p);
+}
+
 static void entry_only_plans_need_no_exit(void **state)
 {
 	const struct code_plan_options options = { .entry_only = true };
@@ -797,6 +822,7 @@ int main(void)
 			an_indirect_jump_is_looked_at_when_it_runs_and_unknown_targets_keep_windows_small),
 		cmocka_unit_test(a_short_exit_takes_an_island_in_padding_nearby),
 		cmocka_unit_test(a_short_exit_without_padding_makes_room_by_moving_a_run),
+		cmocka_unit_test(windows_that_meet_become_one_patch),
 		cmocka_unit_test(entry_only_plans_need_no_exit),
 		cmocka_unit_test(a_point_is_one_patch_at_an_instruction),
 		cmocka_unit_test(every_site_of_aarch64_is_one_word_behind_the_landing),
