@@ -126,6 +126,9 @@ static enum code_flow flow_of_transfer(const ZydisDecodedInstruction *x)
 
 static enum code_flow flow_of(const ZydisDecodedInstruction *x)
 {
+	/* Zydis counts them as branches; outside of a transaction both go on, and inside one is odd before */
+	if (x->mnemonic == ZYDIS_MNEMONIC_XABORT || x->mnemonic == ZYDIS_MNEMONIC_XEND)
+		return CODE_NEXT;
 	switch (x->meta.category) {
 	case ZYDIS_CATEGORY_CALL:
 	case ZYDIS_CATEGORY_UNCOND_BR:

@@ -51,13 +51,12 @@ static bool is_candidate(const struct code_module *module, uint32_t index)
 {
 	const struct code_function *function = &module->functions[index];
 
-	if (function->stub || function->exported || function->refusal == CODE_NOT_A_START)
+	if (function->stub || function->exported || function->refusal == CODE_NOT_A_START ||
+	    code_module_marked(module, CODE_MARK_CALLED, function->range.start))
 		return false;
-	if (named_cold(function->symbol))
-		return true;
-	return !function->symbol &&
-	       !code_module_marked(module, CODE_MARK_TAKEN, function->range.start) &&
-	       !code_module_marked(module, CODE_MARK_CALLED, function->range.start);
+	return named_cold(function->symbol) ||
+	       (!function->symbol &&
+		!code_module_marked(module, CODE_MARK_TAKEN, function->range.start));
 }
 
 enum reached {

@@ -225,16 +225,20 @@ static const uint8_t kinds_x86[] = {
 	0xf3, 0x90,                   /* pause */
 	0x0f, 0x01, 0xd5,             /* xend */
 	0x0f, 0xa2,                   /* cpuid */
+	0xc6, 0xf8, 0x01,             /* xabort $0x1 */
 };
 
 static void landings_nops_and_what_must_stay_are_marked_on_x86(void **state)
 {
 	static const uint16_t flags[] = { CODE_LANDING,   CODE_NOP, CODE_NOP,       CODE_IMMOVABLE,
-					  CODE_IMMOVABLE, 0,        CODE_IMMOVABLE, 0 };
+					  CODE_IMMOVABLE, 0,        CODE_IMMOVABLE, 0,
+					  CODE_IMMOVABLE };
 
 	(void)state;
-	for (unsigned int i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
+	for (unsigned int i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
 		assert_int_equal(X86(kinds_x86, i).flags, flags[i]);
+		assert_int_equal(X86(kinds_x86, i).flow, CODE_NEXT);
+	}
 }
 
 static void bytes_that_are_no_instruction_are_refused(void **state)
