@@ -188,18 +188,36 @@ void guardian_stop(struct guardian *guardian)
 	guardian->arena = NULL;
 }
 
-static enum status ask(struct guardian *guardian, enum operation operation, int *passed,
-		       struct error *error)
+static enum status lost(const struct guardian *guardian, struct error *error)
+{
+	return error_set(error, STATUS_IO,
+			 "the guardian process has ended: probes are off, but the patched bytes of "
+			 "process %d stay until it ends",
+			 guardian->arena->pid);
+}
+
+static enum status request_send(struct guardian *guardian, enum operation operation,
+				struct error *error)
 {
 	guardian->arena->operation = operation;
-	if (send(guardian->fd, "r", 1, MSG_NOSIGNAL) != 1 || !answer_receive(guardian->fd, passed))
-		return error_set(error, STATUS_IO,
-				 "the guardian process has ended: probes are off, but the patched "
-				 "bytes of process %d stay until it ends",
-				 guardian->arena->pid);
+	return send(guardian->fd, "r", 1, MSG_NOSIGNAL) == 1 ? STATUS_OK : lost(guardian, error);
+}
+
+static enum status answer_wait(struct guardian *guardian, int *passed, struct error *error)
+{
+	if (!answer_receive(guardian->fd, passed))
+		return lost(guardian, error);
 	if (guardian->arena->status != STATUS_OK && error)
 		*error = guardian->arena->error;
 	return guardian->arena->status;
+}
+
+static enum status ask(struct guardian *guardian, enum operation operation, int *passed,
+		       struct error *error)
+{
+	const enum status status = request_send(guardian, operation, error);
+
+	return status == STATUS_OK ? answer_wait(guardian, passed, error) : status;
 }
 
 enum status guardian_seize(struct guardian *guardian, pid_t pid, struct error *error)
@@ -210,7 +228,12 @@ enum status guardian_seize(struct guardian *guardian, pid_t pid, struct error *e
 
 enum status guardian_run_to_entry(struct guardian *guardian, struct error *error)
 {
-	return ask(guardian, OP_RUN_TO_ENTRY, NULL, error);
+	return request_send(guardian, OP_RUN_TO_ENTRY, error);
+}
+
+enum status guardian_at_entry(struct guardian *guardian, struct error *error)
+{
+	return answer_wait(guardian, NULL, error);
 }
 
 enum status guardian_let_go(struct guardian *guardian, struct error *error)

@@ -98,9 +98,11 @@ void guardian_stop(struct guardian *guardian);
 /* Attaches to a launched child that has not called exec yet. */
 MUST_CHECK enum status guardian_seize(struct guardian *guardian, pid_t pid, struct error *error);
 
-/* Lets that child run through exec and the loader to the program's entry point (static programs: until the
- * thread pointer is set) and holds it there. */
+/* Makes the guardian ready to take that child through exec and the loader to the program's entry point (static
+ * programs: until the thread pointer is set) and to hold it there; to be called before the exec, which may fail:
+ * then the guardian reaps what it traces, so that the parent can. guardian_at_entry waits for it. */
 MUST_CHECK enum status guardian_run_to_entry(struct guardian *guardian, struct error *error);
+MUST_CHECK enum status guardian_at_entry(struct guardian *guardian, struct error *error);
 
 /* Lets a held target run. */
 MUST_CHECK enum status guardian_let_go(struct guardian *guardian, struct error *error);

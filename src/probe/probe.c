@@ -56,12 +56,17 @@ static enum status target_start(struct probe *probe, struct error *error)
 	probe->pid = probe->launch.pid;
 	probe->result->launched = true;
 	status = guardian_seize(&probe->guardian, probe->pid, error);
-	if (status == STATUS_OK)
-		status = launch_exec(&probe->launch, options->argv[0], &probe->result->exit_code,
-				     error);
-	if (status == STATUS_OK)
-		status = guardian_run_to_entry(&probe->guardian, error);
-	return status;
+	if (status != STATUS_OK)
+		return status;
+	status = guardian_run_to_entry(&probe->guardian, error);
+	if (status != STATUS_OK)
+		return status;
+	status = launch_exec(&probe->launch, options->argv[0], &probe->result->exit_code, error);
+	if (status != STATUS_OK) {
+		(void)!guardian_at_entry(&probe->guardian, NULL);
+		return status;
+	}
+	return guardian_at_entry(&probe->guardian, error);
 }
 
 /* Memory in the target, at other places when the first choice turns out to be taken. */
@@ -200,10 +205,14 @@ static bool signal_is_stop(struct probe *probe)
 static bool target_ended(struct probe *probe)
 {
 	int status;
-	char path[64];
 
 	if (!probe->result->launched) {
-		snprintf(path, sizeof(path), "/proc/%d/mem", probe->pid);
+		/* readable when the process has ended, also while nobody has reaped it */
+		struct pollfd fd = { probe->pidfd, POLLIN, 0 };
+		const struct timespec now = { 0, 0 };
+
+		if (probe->pidfd >= 0)
+			return probe->sys->ppoll(probe->sys->state, &fd, 1, &now, NULL) > 0;
 		return kill(probe->pid, 0) < 0 && errno == ESRCH;
 	}
 	if (probe->reaped)
@@ -222,8 +231,9 @@ static uint64_t least(uint64_t a, uint64_t b)
 }
 
 /* Until the target ends, time is up or the user stops it. */
-static void watch(struct probe *probe, int pidfd)
+static void watch(struct probe *probe)
 {
+	int pidfd = probe->pidfd;
 	const struct probe_options *options = probe->options;
 	const uint64_t end =
 		options->duration_ns ? probe->start_ns + options->duration_ns : EVER_NS;
@@ -294,24 +304,23 @@ static void command_wait(struct probe *probe)
 static enum status run_held(struct probe *probe, struct error *error)
 {
 	struct error ignored;
-	int pidfd;
 	enum status status, left;
 
+	probe->pidfd = (int)syscall(SYS_pidfd_open, probe->pid, 0);
 	status = attach(probe, error);
-	pidfd = (int)syscall(SYS_pidfd_open, probe->pid, 0);
 	if (status == STATUS_OK && probe->options->dry_run && probe->result->launched)
 		kill(probe->pid, SIGKILL);
 	left = guardian_let_go(&probe->guardian, status == STATUS_OK ? error : &ignored);
 	if (status == STATUS_OK)
 		status = left;
 	if (status == STATUS_OK && probe->buffers) {
-		watch(probe, pidfd);
+		watch(probe);
 		status = detach(probe, error);
 	}
 	ownership_end(&probe->ownership);
 	command_wait(probe);
-	if (pidfd >= 0)
-		close(pidfd);
+	if (probe->pidfd >= 0)
+		close(probe->pidfd);
 	return status;
 }
 

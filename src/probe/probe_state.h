@@ -22,7 +22,7 @@ struct probe {
 	struct buffers_plan plan;
 	struct calibration calibration;
 	pid_t pid;
-	int memfd;
+	int memfd, pidfd;
 	uint8_t *buffers;
 	struct agent_shared *shared;
 	uint64_t start_ns;
