@@ -40,6 +40,7 @@ enum code_flow {
 #define CODE_BY_FRAME    0x40u /* memory operand based on rbp or x29, which may be no frame pointer */
 #define CODE_SHORT       0x80u  /* a branch with 8 bits of displacement */
 #define CODE_SHORT_ONLY  0x100u /* ... which has no longer form: loop, jrcxz */
+#define CODE_TOUCHES_SP  0x200u /* it may change the stack pointer: rather said too often */
 
 struct code_insn {
 	uint64_t address;

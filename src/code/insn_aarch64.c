@@ -94,9 +94,12 @@ bool code_insn_decode_aarch64(const uint8_t *bytes, size_t size, uint64_t addres
 	    (uint32_t)bytes[3] << 24;
 	*insn = (struct code_insn){ .address = address, .length = 4, .flow = CODE_NEXT };
 	op0 = w >> 25 & 15;
+	/* sp is 31 as a destination, or as a base that may be written back */
+	if ((w & 31) == 31 || (w >> 5 & 31) == 31)
+		insn->flags |= CODE_TOUCHES_SP;
 	if (!(w & 0xffff0000)) { /* udf */
 		insn->flow = CODE_STOP;
-		insn->flags = CODE_IMMOVABLE;
+		insn->flags |= CODE_IMMOVABLE;
 		return true;
 	}
 	if ((op0 == 0 && !(w >> 31)) || op0 == 1 || op0 == 3)

@@ -84,6 +84,25 @@ static bool may_fault(const ZydisDecodedInstruction *x)
 	return !is_based_on(x, REG_RSP) && !is_based_on(x, REG_RBP);
 }
 
+/* Any sign of register 4 as an operand, or of an implicit use of the stack. */
+static bool may_change_sp(const ZydisDecodedInstruction *x)
+{
+	switch (x->meta.category) {
+	case ZYDIS_CATEGORY_PUSH:
+	case ZYDIS_CATEGORY_POP:
+	case ZYDIS_CATEGORY_CALL:
+	case ZYDIS_CATEGORY_RET:
+	case ZYDIS_CATEGORY_INTERRUPT:
+	case ZYDIS_CATEGORY_SYSCALL: return true;
+	default: break;
+	}
+	if (x->mnemonic == ZYDIS_MNEMONIC_LEAVE || x->mnemonic == ZYDIS_MNEMONIC_ENTER)
+		return true;
+	if (!(x->attributes & ZYDIS_ATTRIB_HAS_MODRM))
+		return (x->opcode & 7) == REG_RSP;
+	return x->raw.modrm.reg == REG_RSP || (x->raw.modrm.mod == 3 && x->raw.modrm.rm == REG_RSP);
+}
+
 /* What notices where it stands, or what user code cannot run. */
 static bool is_immovable(const ZydisDecodedInstruction *x)
 {
@@ -166,6 +185,8 @@ static uint16_t flags_of(const ZydisDecodedInstruction *x, enum code_flow flow)
 		flags |= CODE_MAY_FAULT;
 	if ((x->attributes & ZYDIS_ATTRIB_HAS_MODRM) && is_based_on(x, REG_RBP))
 		flags |= CODE_BY_FRAME;
+	if (may_change_sp(x))
+		flags |= CODE_TOUCHES_SP;
 	if (is_immovable(x) || flow == CODE_ODD)
 		flags |= CODE_IMMOVABLE;
 	if ((flow == CODE_JUMP || flow == CODE_BRANCH) && x->raw.imm[0].size == 8) {

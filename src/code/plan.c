@@ -74,6 +74,19 @@ static enum code_refusal place(struct planner *planner)
 	return planner_body_x86_64(planner) == CODE_PLANNED ? CODE_PLANNED : refusal;
 }
 
+/* An entry that finds no room at the start may find it some instructions on. */
+static enum code_refusal place_somewhere(struct planner *planner)
+{
+	const enum code_refusal first = place(planner);
+	const uint64_t refused_at = planner->plan->refused_at;
+	enum code_refusal refusal = first;
+
+	while (refusal != CODE_PLANNED && !planner->no_memory && planner_defer_entry(planner))
+		refusal = place(planner);
+	planner->plan->refused_at = refused_at;
+	return refusal == CODE_PLANNED ? CODE_PLANNED : first;
+}
+
 static void exits_count(struct code_plan *plan)
 {
 	plan->n_exits = 0;
@@ -122,7 +135,7 @@ enum code_refusal code_plan_make(struct code_plan *plan, const struct code_modul
 		return CODE_TOO_LARGE;
 	refusal = planner_read(planner);
 	if (refusal == CODE_PLANNED)
-		refusal = place(planner);
+		refusal = place_somewhere(planner);
 	planner_release(planner);
 	free(planner);
 	if (refusal != CODE_PLANNED)

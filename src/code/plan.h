@@ -37,7 +37,8 @@
 #define CODE_WRITE_MAX_BYTES  8u
 
 enum code_site_kind {
-	CODE_SITE_ENTRY,
+	CODE_SITE_ENTRY, /* maybe some instructions behind the start, none of which changes the stack
+			  * pointer, branches or calls */
 	CODE_SITE_RETURN,        /* ret, rep ret, ret n, retaa ...: pop_bytes says n */
 	CODE_SITE_TAIL_JUMP,     /* direct jump to another function */
 	CODE_SITE_TAIL_BRANCH,   /* the same, when taken: the hook runs on the taken path only */

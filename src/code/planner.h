@@ -41,8 +41,9 @@ struct planner {
 		*sites; /* in the order of address; the entry before an exit at the same */
 	size_t n_sites, sites_capacity;
 
-	uint64_t entry;     /* where the entry's patch goes: behind endbr64, bti, paciasp */
-	bool frame_pointer; /* rbp or x29 is set up as one */
+	uint64_t entry;          /* where the entry's patch goes: behind endbr64, bti, paciasp */
+	unsigned int n_deferred; /* instructions in front of it, but for those */
+	bool frame_pointer;      /* rbp or x29 is set up as one */
 	bool no_memory;
 };
 
@@ -60,6 +61,10 @@ uint64_t planner_occupied_end(const struct code_patch *patch);
 
 /* x86-64: finds 5 bytes of padding for each patch that has only room for a short jump. */
 enum code_refusal planner_islands(struct planner *planner);
+
+/* Moves the entry's site one instruction down, where that is still the entry: every call and nothing else comes
+ * there, with the stack pointer as it was. False when it may not move. Patches placed so far are dropped. */
+bool planner_defer_entry(struct planner *planner);
 
 /* The range of the function that holds the address, NULL when none does. */
 const struct code_range *planner_range_at(const struct planner *planner, uint64_t address);

@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "code/planner.h"
 
+#define MAX_DEFERRED 8u /* instructions that an entry may stand behind the start */
 #define MAX_PROLOGUE 8u /* instructions in which a frame pointer is set up */
 
 enum code_refusal planner_refuse(struct planner *planner, enum code_refusal refusal,
@@ -253,6 +254,46 @@ enum code_refusal planner_read(struct planner *planner)
 			return refusal;
 	}
 	return CODE_PLANNED;
+}
+
+/* The site of the entry; NULL in plans of points. */
+static struct planned_site *entry_site(const struct planner *planner)
+{
+	for (size_t i = 0; i < planner->n_sites; i++)
+		if (planner->sites[i].site.kind == CODE_SITE_ENTRY)
+			return &planner->sites[i];
+	return NULL;
+}
+
+static bool has_loop(const struct planner *planner)
+{
+	for (size_t i = 0; i < planner->n_sites; i++)
+		if (planner->sites[i].loop)
+			return true;
+	return false;
+}
+
+bool planner_defer_entry(struct planner *planner)
+{
+	struct planned_site *entry = entry_site(planner);
+	const struct code_insn *insn, *next;
+
+	if (!entry || has_loop(planner) || planner->function->unknown_jump ||
+	    planner->n_deferred >= MAX_DEFERRED || entry->insn + 1 >= planner->n_insns)
+		return false;
+	insn = &planner->insns[entry->insn];
+	next = insn + 1;
+	if (insn->flow != CODE_NEXT || (insn->flags & (CODE_TOUCHES_SP | CODE_IMMOVABLE)) ||
+	    next->address != code_insn_end(insn) || !planner_range_at(planner, next->address) ||
+	    planner_target_inside(planner, insn->address, code_insn_end(insn)) ||
+	    code_module_is_target(planner->module, next->address))
+		return false;
+	entry->insn++;
+	entry->site.address = next->address;
+	planner->entry = next->address;
+	planner->n_deferred++;
+	planner->plan->n_patches = planner->plan->n_sites = 0;
+	return true;
 }
 
 bool planner_may_fault(const struct planner *planner, const struct code_insn *insn)

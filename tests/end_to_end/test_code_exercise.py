@@ -130,7 +130,7 @@ def run(command, environment=None):
                           timeout=250, check=False)
 
 
-def exercise(claim, module, command, preload=(), may_leave=0, may_orphan=0, output=None):
+def exercise(claim, module, command, preload=(), may_leave=0, may_orphan=0, output=None, faults="0"):
     """Runs the command unpatched and patched. `may_leave`: frames that exceptions or the end may leave open."""
     if not shutil.which(command[0]):
         skip(claim, f"{command[0]} is not installed")
@@ -152,7 +152,7 @@ def exercise(claim, module, command, preload=(), may_leave=0, may_orphan=0, outp
     plain = outcome(None)
     report = os.path.abspath("report")
     patched = outcome({"EXERCISE_MODULE": module, "EXERCISE_REPORT": report,
-                       "LD_PRELOAD": " ".join((LIBRARY, *preload))})
+                       "EXERCISE_FAULTS": faults, "LD_PRELOAD": " ".join((LIBRARY, *preload))})
     tap(plain[:3] == patched[:3], f"{claim}: same output", plain[0], patched[0], patched[3][-500:])
     if not os.path.exists(report):
         tap(False, f"{claim}: it ran to its end and was counted", patched[3][-500:])
@@ -188,6 +188,8 @@ def main():
     exercise("libz in python3", "libz.so", [python, "-c", PYTHON], [library_of("libz.so.1")], may_leave=2)
     exercise("libsqlite3 in python3", "libsqlite3", [python, "-c", SQL], [library_of("libsqlite3.so.0")],
              may_leave=2)
+    exercise("libsqlite3 where faults matter", "libsqlite3", [python, "-c", SQL],
+             [library_of("libsqlite3.so.0")], may_leave=2, faults="1")
     # memcpy and its like share tails with refused ones; those on the way out of the loader are open
     exercise("libc in python3", "libc.so.6", [python, "-c", SQL], may_leave=64, may_orphan=5000)
     cc1 = run([CC, "-print-prog-name=cc1"]).stdout.decode().strip() or "cc1"
@@ -206,6 +208,7 @@ def main():
         exercise("C++ functions that throw", "self", ["./throws"], may_leave=2000)
         exercise("libgcc_s's unwinder", "libgcc_s", ["./throws"], may_leave=4000)
     if os.environ.get("LONG") == "1":
+        exercise("python3 where faults matter", "self", [python, "-c", PYTHON], may_leave=2, faults="1")
         exercise("node", "self",
                  ["node", "-e", "const z=require('zlib');console.log(z.deflateSync('x'.repeat(9999)).length,"
                   "JSON.stringify([...Array(999).keys()].sort()).length)"],

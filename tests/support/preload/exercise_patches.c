@@ -9,8 +9,8 @@
  * handler here. The handler keeps a stack of open frames per thread and counts, at each exit, whether the frame on
  * top is that function's with that stack pointer: a function whose exits are not all found leaves frames open.
  *
- * EXERCISE_ENTRY_ONLY=1 plans entries alone; EXERCISE_FROM and EXERCISE_TO choose functions by index, to find
- * the one to blame. x86-64 only.
+ * EXERCISE_ENTRY_ONLY=1 plans entries alone; EXERCISE_FAULTS=1 leaves what can fault where it is; EXERCISE_FROM
+ * and EXERCISE_TO choose functions by index, to find the one to blame. x86-64 only.
  */
 #include <elf.h>
 #include <errno.h>
@@ -253,7 +253,10 @@ static uint64_t number_of(const char *name, uint64_t otherwise)
 
 static void plans_apply(struct exercise *exercise)
 {
-	const struct code_plan_options options = { .entry_only = exercise->entry_only };
+	const struct code_plan_options options = {
+		.entry_only = exercise->entry_only,
+		.faults_matter = number_of("EXERCISE_FAULTS", 0) != 0,
+	};
 	const uint64_t from = number_of("EXERCISE_FROM", 0);
 	const uint64_t to = number_of("EXERCISE_TO", UINT64_MAX);
 	size_t n;

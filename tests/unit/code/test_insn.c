@@ -236,7 +236,7 @@ static void landings_nops_and_what_must_stay_are_marked_on_x86(void **state)
 
 	(void)state;
 	for (unsigned int i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
-		assert_int_equal(X86(kinds_x86, i).flags, flags[i]);
+		assert_int_equal(X86(kinds_x86, i).flags & ~CODE_TOUCHES_SP, flags[i]);
 		assert_int_equal(X86(kinds_x86, i).flow, CODE_NEXT);
 	}
 }
@@ -256,6 +256,53 @@ static void bytes_that_are_no_instruction_are_refused(void **state)
 	assert_false(code_insn_decode(EM_AARCH64, arm, 3, AT, &insn));
 	assert_false(code_insn_decode(EM_AARCH64, arm, 4, AT + 2, &insn));
 	assert_false(code_insn_decode(EM_386, bad, sizeof(bad), AT, &insn));
+}
+
+static const uint8_t moves_sp_x86[] = {
+	0x50,                         /* push %rax */
+	0x58,                         /* pop %rax */
+	0x48, 0x83, 0xec, 0x08,       /* sub $0x8,%rsp */
+	0x48, 0x8d, 0x64, 0x24, 0x08, /* lea 0x8(%rsp),%rsp */
+	0x48, 0x89, 0xec,             /* mov %rbp,%rsp */
+	0xc9,                         /* leave */
+	0x48, 0x89, 0xe0,             /* mov %rsp,%rax */
+	0x48, 0x94,                   /* xchg %rax,%rsp */
+	0x48, 0x03, 0x20,             /* add (%rax),%rsp */
+	0x9c,                         /* pushf */
+};
+
+static const uint8_t leaves_sp_x86[] = {
+	0x48, 0x8b, 0x47, 0x10,       /* mov 0x10(%rdi),%rax */
+	0x48, 0x89, 0xfb,             /* mov %rdi,%rbx */
+	0x48, 0x83, 0xc0, 0x01,       /* add $0x1,%rax */
+	0x0f, 0x10, 0x0e,             /* movups (%rsi),%xmm1 */
+	0x85, 0xff,                   /* test %edi,%edi */
+	0xb8, 0x05, 0x00, 0x00, 0x00, /* mov $0x5,%eax */
+};
+
+static const uint8_t moves_sp_arm[] = {
+	0xff, 0x43, 0x00, 0xd1, /* sub sp, sp, */
+	0xfd, 0x7b, 0xbf, 0xa9, /* stp x29, x30, [sp, */
+	0xbf, 0x03, 0x00, 0x91, /* mov sp, x29 */
+	0xe0, 0x07, 0x41, 0xf8, /* ldr x0, [sp], */
+};
+
+static const uint8_t leaves_sp_arm[] = {
+	0x00, 0x08, 0x40, 0xf9, /* ldr x0, [x0, */
+	0x20, 0x00, 0x02, 0x8b, /* add x0, x1, x2 */
+};
+
+static void what_may_change_the_stack_pointer_is_known(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < 10; i++)
+		assert_true(X86(moves_sp_x86, i).flags & CODE_TOUCHES_SP);
+	for (unsigned int i = 0; i < 6; i++)
+		assert_false(X86(leaves_sp_x86, i).flags & CODE_TOUCHES_SP);
+	for (unsigned int i = 0; i < 4; i++)
+		assert_true(ARM(moves_sp_arm, i).flags & CODE_TOUCHES_SP);
+	for (unsigned int i = 0; i < 2; i++)
+		assert_false(ARM(leaves_sp_arm, i).flags & CODE_TOUCHES_SP);
 }
 
 static const uint8_t exits_arm[] = {
@@ -389,7 +436,7 @@ static void landings_nops_and_what_must_stay_are_marked_on_aarch64(void **state)
 
 	(void)state;
 	for (unsigned int i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
-		assert_int_equal(ARM(kinds_arm, i).flags, flags[i]);
+		assert_int_equal(ARM(kinds_arm, i).flags & ~CODE_TOUCHES_SP, flags[i]);
 		assert_int_equal(ARM(kinds_arm, i).flow, CODE_NEXT);
 	}
 }
@@ -417,6 +464,7 @@ int main(void)
 		cmocka_unit_test(memory_beyond_rbp_is_safe_only_if_rbp_is_a_frame_pointer),
 		cmocka_unit_test(landings_nops_and_what_must_stay_are_marked_on_x86),
 		cmocka_unit_test(bytes_that_are_no_instruction_are_refused),
+		cmocka_unit_test(what_may_change_the_stack_pointer_is_known),
 		cmocka_unit_test(every_way_to_leave_is_told_apart_on_aarch64),
 		cmocka_unit_test(branches_and_calls_have_their_targets_on_aarch64),
 		cmocka_unit_test(relative_operands_are_found_on_aarch64),

@@ -469,10 +469,23 @@ static void sleds_of_compilers_take_the_entry_without_moving_anything(void **sta
 }
 
 static const uint8_t faulting[] = {
-	0x8b, 0x07, /* mov (%rdi),%eax */
-	0x01, 0xc6, /* add %eax,%esi */
-	0x85, 0xf6, /* test %esi,%esi */
-	0xc3,       /* ret */
+	0x8b, 0x07,                   /* mov (%rdi),%eax */
+	0xe8, 0xfb, 0x00, 0x00, 0x00, /* call 0x102 */
+	0x01, 0xc6,                   /* add %eax,%esi */
+	0x85, 0xf6,                   /* test %esi,%esi */
+	0xc3,                         /* ret */
+};
+
+static const uint8_t getter[] = {
+	0x48, 0x8b, 0x47, 0x10, /* mov 0x10(%rdi),%rax */
+	0xc3,                   /* ret */
+};
+
+static const uint8_t pushes[] = {
+	0xff, 0x77, 0x10, /* push 0x10(%rdi) */
+	0x48, 0x8b, 0x0f, /* mov (%rdi),%rcx */
+	0x58,             /* pop %rax */
+	0xc3,             /* ret */
 };
 
 static const uint8_t frame[] = {
@@ -495,6 +508,21 @@ static void what_can_fault_stays_where_the_program_handles_faults(void **state)
 	PLAN(&p, faulting, padding);
 	assert_int_equal(p.refusal, CODE_PLANNED);
 	assert_true(p.plan.patches[0].may_fault);
+	code_plan_release(&p.plan);
+	assert_int_equal(code_plan_make(&p.plan, p.module, 0, &options), CODE_FAULTS);
+	planned_release(&p);
+	/* what can fault stays in front of the entry's hook, where the stack pointer does not move */
+	PLAN(&p, getter, padding);
+	assert_int_equal(p.plan.patches[0].start, p.at);
+	code_plan_release(&p.plan);
+	assert_int_equal(code_plan_make(&p.plan, p.module, 0, &options), CODE_PLANNED);
+	assert_int_equal(p.plan.n_patches, 1);
+	assert_int_equal(p.plan.patches[0].start, p.at + 4);
+	assert_int_equal(p.plan.sites[0].kind, CODE_SITE_ENTRY);
+	assert_int_equal(p.plan.sites[0].address, p.at + 4);
+	assert_int_equal(p.plan.sites[1].kind, CODE_SITE_RETURN);
+	planned_release(&p);
+	PLAN(&p, pushes, padding);
 	code_plan_release(&p.plan);
 	assert_int_equal(code_plan_make(&p.plan, p.module, 0, &options), CODE_FAULTS);
 	planned_release(&p);
