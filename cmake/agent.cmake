@@ -1,5 +1,5 @@
 # The agent, the code that runs inside a probed process: compiled freestanding, linked to a piece of code
-# without data or relocations, and kept in assay as bytes (agent_code_start .. agent_code_end). Its sources
+# without data or relocations, and kept in assay as bytes (agent_code_start). Its sources
 # are in the folder's library, too, so that tests reach them.
 option(ASSAY_AGENT "build the code for probed processes" ON)
 
@@ -28,5 +28,6 @@ if(ASSAY_AGENT AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   set_source_files_properties(${CMAKE_SOURCE_DIR}/src/agent/bytes.S PROPERTIES
     OBJECT_DEPENDS ${agent_dir}/agent.bin)
   target_sources(assay_agent PRIVATE src/agent/bytes.S)
+  target_compile_definitions(assay_agent PRIVATE ASSAY_AGENT_BYTES)
   target_include_directories(assay_agent PRIVATE ${agent_dir})
 endif()

@@ -8,6 +8,7 @@
 
 #include <stdint.h>
 
-extern const uint8_t agent_code_start[], agent_code_end[];
+extern const uint8_t agent_code_start[];
+extern const uint64_t agent_code_bytes;
 
 #endif

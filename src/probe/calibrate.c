@@ -72,7 +72,7 @@ static double loop(void (*function)(void))
 static void bench_code(struct bench *bench, const struct stub *wanted)
 {
 	struct stub stub = *wanted;
-	const size_t agent_bytes = (size_t)(agent_code_end - agent_code_start);
+	const size_t agent_bytes = agent_code_bytes;
 	const uint8_t ret = 0xc3;
 	struct code_buffer buffer = {
 		.bytes = bench->region + AGENT_CODE_OFFSET + ((agent_bytes + 63) & ~(size_t)63),

@@ -200,7 +200,7 @@ static void module_assign(struct install *install, const struct image_module *mo
 static void module_place(struct install *install, const struct image_module *module)
 {
 	const uint64_t code = module_bytes(install, module);
-	const uint64_t agent = (uint64_t)(agent_code_end - agent_code_start);
+	const uint64_t agent = agent_code_bytes;
 	const uint64_t size = (AGENT_CODE_OFFSET + agent + code + 0xffff) & ~UINT64_C(0xffff);
 	const uint64_t reach = code_reach_bytes(code_module_machine(module->code));
 	struct placement_range taken[2 * GUARDIAN_MAX_REGIONS];
@@ -349,7 +349,7 @@ static void function_fill(struct filler *filler, struct install_function *functi
 
 static enum status regions_start(struct filler *filler, struct error *error)
 {
-	const size_t agent = (size_t)(agent_code_end - agent_code_start);
+	const size_t agent = agent_code_bytes;
 
 	for (uint32_t i = 0; i < filler->install->n_regions; i++) {
 		filler->code[i] = malloc(filler->install->regions[i].size);

@@ -68,7 +68,8 @@ static enum status word_parse(struct selection_word *word, const char *text, str
 		word->exclude = true;
 		at++;
 	}
-	bang = *at == '/' ? NULL : module_end(at);
+	length = strlen(at);
+	bang = length > 2 && *at == '/' && at[length - 1] == '/' ? NULL : module_end(at);
 	if (bang) {
 		word->module = strndup(at, (size_t)(bang - at));
 		at = bang + 1;

@@ -81,11 +81,12 @@ static uint64_t scan_stack(struct scan *scan, const struct sys *sys, int memory_
 enum status stacks_find_busy(const struct tracees *tracees, int memory_fd,
 			     struct busy_window *windows, size_t n, bool *busy, struct error *error)
 {
-	struct scan scan = { windows, n, UINT64_MAX, 0, 1, busy, malloc(PIECE_SIZE) };
+	struct scan scan = { windows, n, UINT64_MAX, 0, 1, NULL, malloc(PIECE_SIZE) };
 	uint64_t total = 0;
 	char path[64], *maps;
 	enum status status;
 
+	scan.busy = busy;
 	if (!scan.words)
 		return error_set(error, STATUS_NO_MEMORY, "out of memory");
 	qsort(windows, n, sizeof(*windows), window_compare);

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "probe/selection.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+static bool means(const char *const *words, const char *module, const char *name)
+{
+	struct selection selection;
+	struct error error;
+	bool result;
+
+	selection_init(&selection);
+	for (; *words; words++)
+		assert_int_equal(selection_add(&selection, sys_real(), *words, &error), STATUS_OK);
+	result = selection_matches(&selection, module, &name, 1);
+	selection_release(&selection);
+	return result;
+}
+
+#define WORDS(...) ((const char *const[]){ __VA_ARGS__, NULL })
+
+static void a_glob_means_whole_names(void **state)
+{
+	(void)state;
+	assert_true(means(WORDS("sqlite3_*"), "/lib/x.so", "sqlite3_step"));
+	assert_false(means(WORDS("step"), "/lib/x.so", "sqlite3_step"));
+}
+
+static void a_regex_is_found_anywhere(void **state)
+{
+	(void)state;
+	assert_true(means(WORDS("/_st[ae]p/"), "/lib/x.so", "sqlite3_step"));
+	assert_false(means(WORDS("/^step/"), "/lib/x.so", "sqlite3_step"));
+}
+
+static void a_module_is_named_by_its_file_or_path(void **state)
+{
+	(void)state;
+	assert_true(means(WORDS("x.so!f"), "/lib/x.so", "f"));
+	assert_true(means(WORDS("/lib/*!f"), "/lib/x.so", "f"));
+	assert_false(means(WORDS("y.so!f"), "/lib/x.so", "f"));
+}
+
+static void an_exclusion_wins_wherever_it_stands(void **state)
+{
+	(void)state;
+	assert_false(means(WORDS("!f*", "*"), "/lib/x.so", "free"));
+	assert_false(means(WORDS("*", "!f*"), "/lib/x.so", "free"));
+	assert_true(means(WORDS("*", "!y.so!f*"), "/lib/x.so", "free"));
+}
+
+static void a_demangled_name_is_meant_without_its_parameters(void **state)
+{
+	(void)state;
+	assert_true(means(WORDS("ns::f"), "/lib/x.so", "ns::f(int, char)"));
+	assert_true(means(WORDS("ns::f(int*"), "/lib/x.so", "ns::f(int, char)"));
+	assert_false(means(WORDS("ns::g"), "/lib/x.so", "ns::f(int, char)"));
+}
+
+static void a_bad_regex_is_the_users_mistake(void **state)
+{
+	struct selection selection;
+	struct error error;
+
+	(void)state;
+	selection_init(&selection);
+	assert_int_equal(selection_add(&selection, sys_real(), "/(/", &error), STATUS_USAGE);
+	assert_int_equal(selection_add(&selection, sys_real(), "x!", &error), STATUS_USAGE);
+	assert_int_equal(selection.n, 0);
+	selection_release(&selection);
+}
+
+static void modules_that_no_word_means_are_skipped(void **state)
+{
+	struct selection selection;
+
+	(void)state;
+	selection_init(&selection);
+	assert_int_equal(selection_add(&selection, sys_real(), "x.so!*", NULL), STATUS_OK);
+	assert_int_equal(selection_add(&selection, sys_real(), "!y.so!*", NULL), STATUS_OK);
+	assert_false(selection_skips_module(&selection, "/lib/x.so"));
+	assert_true(selection_skips_module(&selection, "/lib/y.so"));
+	selection_release(&selection);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_glob_means_whole_names),
+		cmocka_unit_test(a_regex_is_found_anywhere),
+		cmocka_unit_test(a_module_is_named_by_its_file_or_path),
+		cmocka_unit_test(an_exclusion_wins_wherever_it_stands),
+		cmocka_unit_test(a_demangled_name_is_meant_without_its_parameters),
+		cmocka_unit_test(a_bad_regex_is_the_users_mistake),
+		cmocka_unit_test(modules_that_no_word_means_are_skipped),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
