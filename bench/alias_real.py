@@ -18,13 +18,14 @@ have shown is what the canary saw, read with perf. Reported are
 Not in step with the canary is not in step with nothing: the diagnosis names other clocks, too, and on a
 busy machine the scheduler's turns put a program in step with the tick. So an alarm about another clock is
 taken for true if that clock, set to the known cycle at fifty phases, is off by 2 points; or if functions
-depend on the phase of its period in the canary's samples (chi-squared, p < 0.001), which the diagnosis did
-not use for it.
+depend on the phase of the period in the canary's samples (p < 0.001), which the diagnosis did not use
+for it.
 
 Ends with 1 when a figure is missed. Needs root, perf, a C compiler; about 5 s per recording when the
 machine has little else to do.
 """
 
+import cmath
 import json
 import math
 import os
@@ -41,7 +42,6 @@ SECONDS = 3
 RATE = 2000          # all clocks together; the canary has a quarter
 CANARY_US = 2000     # its period
 ERROR = 0.05
-PHASES = 10
 FALSE_ALARMS_MAX, RECALL_MIN, FLIP_MIN = 0.03, 0.96, 0.95
 
 
@@ -82,26 +82,22 @@ def shares(counts):
     return {name: n / total for name, n in counts.items()} if total else None
 
 
-def chi2_tail(x, df):
-    """Wilson and Hilferty 1931."""
-    z = ((x / df) ** (1 / 3) - (1 - 2 / (9 * df))) / math.sqrt(2 / (9 * df))
-    return 0.5 * math.erfc(z / math.sqrt(2))
-
-
-def depends_on_phase(samples, period_ns):
-    """P-value of chi-squared of function against phase of the period."""
-    table = {name: [0] * PHASES for name in FUNCTIONS}
-    for time_ns, name in samples:
-        table[name][int(time_ns / period_ns % 1 * PHASES)] += 1
-    rows = [row for row in table.values() if sum(row) >= 5 * PHASES]
-    columns = [sum(row[b] for row in rows) for b in range(PHASES)]
-    used = [b for b in range(PHASES) if columns[b] >= 5]
-    total = sum(columns)
-    if len(rows) < 2 or len(used) < 2:
-        return 1.0
-    chi2 = sum((row[b] - sum(row) * columns[b] / total) ** 2 / (sum(row) * columns[b] / total)
-               for row in rows for b in used)
-    return chi2_tail(chi2, (len(rows) - 1) * (len(used) - 1))
+def coherence_p(samples, period_ns):
+    """P-value of some function preferring a phase of the period, in samples at these times. Each stretch of 100 ms
+    is one piece of evidence (a program that is interrupted gives samples in clusters): W = |sum A_b|^2 / sum |A_b|^2,
+    exponential if the stretches do not agree."""
+    best = 1.0
+    for function in FUNCTIONS:
+        share = sum(name == function for _, name in samples) / len(samples)
+        if share * len(samples) < 20:
+            continue
+        stretches = {}
+        for time_ns, name in samples:
+            wave = cmath.exp(2j * math.pi * (time_ns / period_ns % 1))
+            stretches[time_ns // 10**8] = stretches.get(time_ns // 10**8, 0) + ((name == function) - share) * wave
+        total = abs(sum(stretches.values())) ** 2
+        best = min(best, math.exp(-total / sum(abs(z) ** 2 for z in stretches.values())))
+    return min(1, best * len(FUNCTIONS))
 
 
 def clock_is_off(period_us, cycle_us, truth):
@@ -128,7 +124,7 @@ def alarm_is_true(finding, mode, cycle_us, truth, samples):
     period_ns = evidence["period_ns"]
     if mode == "cycle" and clock_is_off(period_ns / 1000, cycle_us, truth):
         return True
-    return depends_on_phase(samples, period_ns) < 0.001
+    return coherence_p(samples, evidence["component_ns"]) < 0.001
 
 
 def one(number, seed, folder, assay=ASSAY):

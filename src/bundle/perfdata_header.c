@@ -51,6 +51,8 @@ static enum status not_perfdata(const struct perfdata_source *source, const uint
 		  4, "is a program, not a recording: try assay record -- on it" },
 	};
 
+	bool text = true;
+
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 		if (size >= known[i].n && !memcmp(magic, known[i].bytes, known[i].n)) {
 			error_set_corrupt(error, 0, "%s %s", source->label, known[i].hint);
@@ -65,9 +67,15 @@ static enum status not_perfdata(const struct perfdata_source *source, const uint
 					 "%s has only %zu bytes: a perf.data file begins with a "
 					 "header of 104",
 					 source->label, size);
+	for (size_t i = 0; i < 8; i++)
+		text &= (magic[i] >= ' ' && magic[i] < 0x7f) || magic[i] == '\n' ||
+			magic[i] == '\t';
 	return error_set_corrupt(error, 0,
-				 "%s is no perf.data file: it does not begin with PERFILE2",
-				 source->label);
+				 "%s is no perf.data file: it does not begin with PERFILE2%s",
+				 source->label,
+				 text ? " but with text; what perf script wrote is not read, give "
+					"the perf.data that it was made from"
+				      : "");
 }
 
 /* The magic names the byte order. The first format's header is the same as far as it is used here. */

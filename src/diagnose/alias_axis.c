@@ -148,6 +148,7 @@ bool axes_make(struct axes *axes, const struct alias *alias)
 {
 	uint32_t chosen[ALIAS_THREADS];
 	const size_t n = threads_choose(alias->trace, chosen);
+	bool off_cpu = false;
 	struct axis axis;
 
 	axes->n = 0;
@@ -164,7 +165,10 @@ bool axes_make(struct axes *axes, const struct alias *alias)
 		if (!axis_by_count(&axis, alias, chosen[i]))
 			return false;
 		axis.tid = alias->trace->threads[chosen[i]].tid;
+		off_cpu |= axis.n > 0;
 		axis_keep(axes, &axis);
 	}
+	for (size_t a = 0; a < axes->n; a++)
+		axes->items[a].interrupted = off_cpu && !axes->items[a].cpu_time;
 	return true;
 }

@@ -25,6 +25,7 @@ struct axis {
 	uint32_t tid;  /* of a thread's axis */
 	bool cpu_time; /* else time */
 	bool thread;
+	bool interrupted; /* of time, and the program was off the CPU for a good part of it */
 };
 
 struct axes {

@@ -7,6 +7,11 @@
  * times has power of its own), which for exponentially distributed W gives
  *	P = (1 + W/(m B))^-m	(the F distribution with 2 and 2m degrees of freedom)
  * and P is never taken below exp(-W). The same for all functions together (estimate_lock.joint).
+ *
+ * Where the scheduler takes turns with a program, its stints begin at ticks: samples of one stint share the
+ * phase that the program happened to have, and at multiples of the tick's frequency, and only there, those
+ * phases add up as if samples agreed. There B is at least the part of W that single stretches of 100 ms
+ * have by themselves, sum_b |A_b|^2 / (N p (1 - p)): a lock has to hold across stretches.
  */
 #include <complex.h>
 #include <math.h>
@@ -22,6 +27,11 @@
 #define BAND_TO        0.06
 #define BAND_FROM_BINS 3.0
 #define BAND_TO_BINS   18.0
+
+/* Stretches of an interrupted program: long against a turn of the scheduler. */
+#define STRETCH_NS    1e8
+#define STRETCHES_MIN 20.0
+#define STRETCHES_MAX 512.0
 
 #define HARMONICS_MAX 256 /* as in estimate/lock.c */
 #define PHASES        1000
@@ -89,6 +99,49 @@ static void band_means(const struct axis *axis, const struct estimate_lock *lock
 	}
 	for (size_t q = 0; q < 4; q++)
 		means[lock->n_functions] = fmax(means[lock->n_functions], quarters[q]);
+}
+
+/* The same from the line itself: what each stretch of time contributes alone. */
+static void stretch_means(const struct axis *axis, const struct estimate_lock *lock,
+			  double frequency, double means[ESTIMATE_LOCK_FUNCTIONS + 1])
+{
+	const double n = (double)axis->n, length = axis->times[axis->n - 1] - axis->times[0];
+	const double stretch =
+		length / fmin(fmax(length / STRETCH_NS, STRETCHES_MIN), STRETCHES_MAX);
+	double joint = 0, own[ESTIMATE_LOCK_FUNCTIONS + 1] = { 0 };
+
+	for (size_t i = 0; i < axis->n;) {
+		const double end = (floor(axis->times[i] / stretch) + 1) * stretch;
+		double complex sums[ESTIMATE_LOCK_FUNCTIONS + 1] = { 0 }, all = 0;
+
+		for (; i < axis->n && axis->times[i] < end; i++) {
+			const double turns = axis->times[i] * frequency;
+			const double complex z = cexp(I * TWO_PI * (turns - floor(turns)));
+
+			all += z;
+			sums[axis->slots[i]] += z;
+		}
+		for (size_t f = 0; f < lock->n_functions; f++) {
+			const double complex a = sums[f] - lock->functions[f].share * all;
+
+			own[f] += creal(a) * creal(a) + cimag(a) * cimag(a);
+		}
+	}
+	for (size_t f = 0; f < lock->n_functions; f++) {
+		const double p = lock->functions[f].share;
+
+		means[f] = fmax(means[f], own[f] / (n * p * (1 - p)));
+		joint += own[f] / (n * p);
+	}
+	means[lock->n_functions] = fmax(means[lock->n_functions], joint);
+}
+
+static void means_at(const struct axis *axis, const struct estimate_lock *lock, double frequency,
+		     double means[ESTIMATE_LOCK_FUNCTIONS + 1])
+{
+	band_means(axis, lock, frequency, means);
+	if (axis->interrupted)
+		stretch_means(axis, lock, frequency, means);
 }
 
 /* Which watched function each sample is of; lock->n_functions for the others. */
@@ -199,7 +252,7 @@ bool axis_lock_correct(struct axis *axis, struct estimate_lock *lock, double n_p
 	slots_fill(axis, lock);
 	if (lock->joint_p_value < 0.05) {
 		done = lock->joint_harmonic;
-		band_means(axis, lock, done / lock->period, means);
+		means_at(axis, lock, done / lock->period, means);
 		joint = fmin(1,
 			     tail_chi2(2 * lock->joint /
 					       fmax(1, means[lock->n_functions] / lock->joint_df),
@@ -207,7 +260,7 @@ bool axis_lock_correct(struct axis *axis, struct estimate_lock *lock, double n_p
 				     lock->n_harmonics * n_periods);
 	}
 	if (lock->p_value < 0.05 && lock->functions[lock->worst].harmonic != done)
-		band_means(axis, lock, lock->functions[lock->worst].harmonic / lock->period, means);
+		means_at(axis, lock, lock->functions[lock->worst].harmonic / lock->period, means);
 	/* a function's line may be another harmonic than the one whose band was looked at: near enough */
 	for (size_t f = 0; f < lock->n_functions; f++) {
 		struct estimate_lock_function *function = &lock->functions[f];

@@ -55,6 +55,19 @@ void doctor_check_container(struct doctor_look *look)
 			     : "a seccomp filter is active and may refuse perf_event_open");
 }
 
+/* The kernel asks for capabilities in the first user namespace, whose map covers every id (user_namespaces(7)). */
+static bool in_user_namespace(const struct doctor_look *look)
+{
+	char *map = doctor_proc(look, "self/uid_map");
+	unsigned long long inside, outside, length;
+	bool first = true;
+
+	if (map && sscanf(map, "%llu %llu %llu", &inside, &outside, &length) == 3)
+		first = inside == 0 && outside == 0 && length == UINT32_MAX;
+	free(map);
+	return !first;
+}
+
 void doctor_check_capabilities(struct doctor_look *look)
 {
 	static const struct {
@@ -76,6 +89,19 @@ void doctor_check_capabilities(struct doctor_look *look)
 		if (doctor_has(look, known[i].bit))
 			snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s",
 				 *list ? ", " : "", known[i].name);
+	if (look->privileged && in_user_namespace(look)) {
+		look->privileged = false;
+		look->capabilities &=
+			~(UINT64_C(1) << CAPABILITY_PERFMON | UINT64_C(1) << CAPABILITY_SYS_ADMIN |
+			  UINT64_C(1) << CAPABILITY_SYSLOG);
+		doctor_add(look, "capabilities", DOCTOR_LIMITED,
+			   "run outside of the user namespace (not in a rootless container), or on "
+			   "the host, as root: sysctl -w kernel.perf_event_paranoid=-1",
+			   "%s, but only within a user namespace: the kernel does not accept them "
+			   "for measuring",
+			   list);
+		return;
+	}
 	if (look->privileged)
 		doctor_add(look, "capabilities", DOCTOR_OK, "", "%s", list);
 	else

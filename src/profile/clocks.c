@@ -16,13 +16,16 @@ static enum status column_add(struct clocks *clocks, const struct manifest *mani
 }
 
 /* The event whose canary a clock is: its own attribute stands behind that of the event's clocks. Of a clock
- * that is randomised, or in a recording without any, its own. */
+ * that is randomised, or in a recording without any, its own; likewise of an event of which every occurrence
+ * was recorded (marks beside a clock). */
 static uint32_t event_of(const struct manifest *manifest, size_t n, uint32_t clock)
 {
 	const uint32_t own = manifest->clocks[clock].event;
 	uint32_t owner = UINT32_MAX;
 
-	for (size_t i = 0; i < n && !manifest->clocks[clock].randomised; i++)
+	if (manifest->clocks[clock].randomised || manifest->clocks[clock].mean_period <= 1)
+		return own;
+	for (size_t i = 0; i < n; i++)
 		if (manifest->clocks[i].randomised && manifest->clocks[i].event <= own &&
 		    (owner == UINT32_MAX || manifest->clocks[i].event > owner))
 			owner = manifest->clocks[i].event;

@@ -108,7 +108,10 @@ static enum status event_choose(struct profile *profile, const char *wanted, str
 	unsigned long number;
 
 	if (!n)
-		return error_set(error, STATUS_CORRUPT, "%s has no event", profile->bundle->path);
+		return error_set(
+			error, STATUS_CORRUPT,
+			"%s describes no event: its samples, if there are any, cannot be decoded",
+			profile->bundle->path);
 	for (size_t i = 0; wanted && i < n; i++)
 		if (!strcmp(events[i].name, wanted)) {
 			profile->event = (uint32_t)i;

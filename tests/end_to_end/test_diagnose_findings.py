@@ -63,9 +63,11 @@ def codes_of_program():
 
 def check_recording(key, findings, error):
     code, verdict = key[0].split(":")[0], key[1]
-    source = " (perf.data alone)" if ":" in key[0] else ""
+    variant = key[0].partition(":")[2]
+    source = {"": "", "marks": " (by marks)"}.get(variant, f" ({variant} alone)")
     wanted = STRONGER.get(code)
-    found = [f for f in findings if f["code"] == code and (not wanted or f["severity"] == wanted)]
+    found = [f for f in findings if f["code"] == code and (not wanted or f["severity"] == wanted) and
+             (variant != "marks" or f["evidence"]["test"] == "marks")]
     if verdict == "has not":
         check(not found and not error, f"{code}: not raised by the recording next to it{source}",
               error or json.dumps(found, indent=1))

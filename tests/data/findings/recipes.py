@@ -73,6 +73,20 @@ def marks(scene, every_ns=2_000_000):
         scene.extra.append((stamp, record(9, 2, payload)))
 
 
+@has("alias-locked:marks")
+def marks_in_step(scene, _folder):
+    """Randomised clocks, and marks every 2 ms: conventional clocks of 1000, 500, 250 Hz are in step with them, and
+    what runs depends on the phase between marks."""
+    scene.program = cycle(2e6, 0.05)
+    marks(scene)
+
+
+@lacks("alias-locked:marks")
+def marks_of_no_consequence(scene, _folder):
+    """The same marks in a program in which chance decides what runs: in step, and harmless."""
+    marks(scene)
+
+
 @has("alias-possible")
 def possible(scene, _folder):
     """A fixed clock of 1 ms alone, and marks of a cycle of 2 ms: in step, but nothing tells what it missed."""

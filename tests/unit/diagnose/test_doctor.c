@@ -204,6 +204,20 @@ static void a_plain_user_is_told_the_knob_and_a_command_that_works_for_him(void 
 	assert_string_equal(m->doctor.command, "assay record -e cpu-clock:u -g -- ./program");
 }
 
+/* As in a rootless container: all capabilities, none of which the kernel accepts for events. */
+static void capabilities_of_a_user_namespace_do_not_count(void **state)
+{
+	struct machine *m = *state;
+
+	tree_write(&m->tree, "proc/self/uid_map", "         0          0 4294967295\n");
+	check(m, "capabilities", DOCTOR_OK);
+	tree_write(&m->tree, "proc/self/uid_map", "         0       1000          1\n");
+	m->per_cpu = m->kernel = EACCES;
+	assert_non_null(strstr(check(m, "capabilities", DOCTOR_LIMITED)->text, "user namespace"));
+	check(m, "paranoid", DOCTOR_LIMITED);
+	assert_string_equal(m->doctor.command, "assay record -e cycles:u -g -- ./program");
+}
+
 /* Debian's level 3 forbids every event. */
 static void at_paranoid_3_nothing_can_be_recorded_and_the_fix_is_exact(void **state)
 {
@@ -320,6 +334,7 @@ int main(void)
 		TEST(the_highest_precise_level_that_opens_is_named),
 		TEST(without_a_pmu_the_recommended_command_still_works),
 		TEST(a_plain_user_is_told_the_knob_and_a_command_that_works_for_him),
+		TEST(capabilities_of_a_user_namespace_do_not_count),
 		TEST(at_paranoid_3_nothing_can_be_recorded_and_the_fix_is_exact),
 		TEST(inside_a_container_the_fix_is_on_the_host),
 		TEST(a_kernel_without_events_is_said_to_be_one),

@@ -17,6 +17,7 @@ static void manifest_make(struct manifest *manifest, struct manifest_clock clock
 	for (size_t i = 0; i < 4; i++)
 		clocks[i] = (struct manifest_clock){ .event = kinds[i].event,
 						     .randomised = kinds[i].randomised,
+						     .mean_period = 1e6,
 						     .ids = ids[i],
 						     .n_ids = 2 };
 }
@@ -55,6 +56,23 @@ static void another_event_has_its_own_clocks_and_not_that_canary(void **state)
 	clocks_release(&clocks);
 }
 
+static void an_event_recorded_at_every_occurrence_is_no_canary(void **state)
+{
+	struct manifest_clock of_manifest[4];
+	struct manifest manifest;
+	struct clocks clocks;
+
+	(void)state;
+	manifest_make(&manifest, of_manifest);
+	of_manifest[3].randomised = false;
+	of_manifest[3].mean_period = 1;
+	assert_int_equal(clocks_init(&clocks, &manifest, 0, NULL), STATUS_OK);
+	assert_int_equal(clocks.n_clocks, 2);
+	assert_int_equal(clocks.n_canaries, 1);
+	assert_int_equal(clocks_column(&clocks, 2, 7), CLOCKS_NO_COLUMN);
+	clocks_release(&clocks);
+}
+
 static void without_a_randomised_clock_fixed_ones_are_no_canaries(void **state)
 {
 	struct manifest_clock of_manifest[4];
@@ -89,6 +107,7 @@ int main(void)
 		cmocka_unit_test(
 			a_canary_with_an_attribute_of_its_own_belongs_to_the_event_before_it),
 		cmocka_unit_test(another_event_has_its_own_clocks_and_not_that_canary),
+		cmocka_unit_test(an_event_recorded_at_every_occurrence_is_no_canary),
 		cmocka_unit_test(without_a_randomised_clock_fixed_ones_are_no_canaries),
 		cmocka_unit_test(a_plain_file_has_one_clock_for_the_chosen_event_alone),
 	};
