@@ -24,10 +24,15 @@
 
 #include "code/plan.h"
 
-#define MAX_FRAMES  65536u
+#define MAX_FRAMES 65536u
+#ifdef __aarch64__
+#define REGION_SIZE (UINT64_C(32) << 20)
+#define REACH       (UINT64_C(90) << 20)
+#else
 #define REGION_SIZE (UINT64_C(256) << 20)
-#define REGION_STEP (UINT64_C(16) << 20)
 #define REACH       (UINT64_C(1) << 30)
+#endif
+#define REGION_STEP (UINT64_C(16) << 20)
 #define MAX_BLAMED  20u
 
 /* What a hook hands to the handler: one per site, in memory that the code points at. */
@@ -120,22 +125,6 @@ static void exercise_hit(struct exercise_site *site, uint64_t sp, uint64_t targe
 		exercise->orphans[site->function]++;
 }
 
-static void put(struct code_buffer *buffer, const char *hex)
-{
-	while (*hex) {
-		const char digits[3] = { hex[0], hex[1], 0 };
-		const uint8_t byte = (uint8_t)strtoul(digits, NULL, 16);
-
-		code_buffer_append(buffer, &byte, 1);
-		hex += hex[2] == ' ' ? 3 : 2;
-	}
-}
-
-static void put_u64(struct code_buffer *buffer, uint64_t value)
-{
-	code_buffer_append(buffer, &value, sizeof(value));
-}
-
 static bool ranges_keep(const struct exercise *exercise, const struct code_plan *plan,
 			struct exercise_site *site)
 {
@@ -153,35 +142,86 @@ static bool ranges_keep(const struct exercise *exercise, const struct code_plan 
 	return true;
 }
 
-/* The vector and x87 registers survive since the handler is built without them. */
-static bool hook_append(void *state, const struct code_plan *plan, const struct code_site *site,
-			struct code_buffer *buffer)
-{
-	struct exercise *exercise = state;
-	struct exercise_site *kept =
-		&exercise->sites[exercise->n_sites + (size_t)(site - plan->sites)];
-	const uint8_t *bytes = NULL;
-	struct code_insn insn;
+/* What the code of a hook needs to know. */
+struct hook_parts {
+	const struct exercise_site *site;
+	const struct code_insn *insn; /* of an indirect jump, NULL for others */
+	const uint8_t *bytes;
+};
 
-	for (size_t size = CODE_INSN_MAX_LENGTH; !bytes && size; size--)
-		bytes = code_module_bytes(plan->module, site->address, size);
-	if (!bytes)
+/* The vector and x87 registers survive since the handler is built without them. */
+#ifdef __aarch64__
+
+static void put_word(struct code_buffer *buffer, uint32_t word)
+{
+	code_buffer_append(buffer, &word, sizeof(word));
+}
+
+/* movz, movk: all 64 bits */
+static void put_address(struct code_buffer *buffer, unsigned int reg, uint64_t value)
+{
+	for (unsigned int i = 0; i < 4; i++)
+		put_word(buffer, (i ? 0xf2800000u : 0xd2800000u) | i << 21 |
+					 (uint32_t)(value >> 16 * i & 0xffff) << 5 | reg);
+}
+
+/* stp or ldp of x0-x17, and of x18 with x30 */
+static void put_pairs(struct code_buffer *buffer, uint32_t opcode)
+{
+	for (uint32_t reg = 0; reg <= 18; reg += 2)
+		put_word(buffer,
+			 opcode | reg << 15 | (reg == 18 ? 30 : reg + 1) << 10 | 31 << 5 | reg);
+}
+
+static bool hook_put(struct code_buffer *buffer, const struct hook_parts *parts)
+{
+	put_word(buffer, 0xd102c3ff);  /* sub sp, sp, #176 */
+	put_pairs(buffer, 0xa9000000); /* stp */
+	if (parts->insn &&
+	    !code_target_load_append(EM_AARCH64, parts->insn, parts->bytes, 2, 0, buffer))
 		return false;
-	kept->function = plan->function;
-	kept->kind = site->kind;
+	put_word(buffer, 0xd53b4200); /* mrs x0, nzcv */
+	put_word(buffer, 0xf90053e0); /* str x0, [sp, #160] */
+	put_word(buffer, 0x9102c3e1); /* add x1, sp, #176 */
+	put_address(buffer, 0, (uint64_t)(uintptr_t)parts->site);
+	put_address(buffer, 16, (uint64_t)(uintptr_t)exercise_hit);
+	put_word(buffer, 0xd63f0200);  /* blr x16 */
+	put_word(buffer, 0xf94053e0);  /* ldr x0, [sp, #160] */
+	put_word(buffer, 0xd51b4200);  /* msr nzcv, x0 */
+	put_pairs(buffer, 0xa9400000); /* ldp */
+	put_word(buffer, 0x9102c3ff);  /* add sp, sp, #176 */
+	return true;
+}
+
+#else
+
+static void put(struct code_buffer *buffer, const char *hex)
+{
+	while (*hex) {
+		const char digits[3] = { hex[0], hex[1], 0 };
+		const uint8_t byte = (uint8_t)strtoul(digits, NULL, 16);
+
+		code_buffer_append(buffer, &byte, 1);
+		hex += hex[2] == ' ' ? 3 : 2;
+	}
+}
+
+static void put_u64(struct code_buffer *buffer, uint64_t value)
+{
+	code_buffer_append(buffer, &value, sizeof(value));
+}
+
+static bool hook_put(struct code_buffer *buffer, const struct hook_parts *parts)
+{
 	put(buffer, "48 8d 64 24 80");             /* lea -128(%rsp),%rsp: over the red zone */
 	put(buffer, "9c 50 51 52 56 57");          /* pushf; push rax, rcx, rdx, rsi, rdi */
 	put(buffer, "41 50 41 51 41 52 41 53 53"); /* push r8-r11, rbx */
-	if (site->kind == CODE_SITE_TAIL_INDIRECT) {
-		if (!ranges_keep(exercise, plan, kept) ||
-		    !code_insn_decode(EM_X86_64, bytes, CODE_INSN_MAX_LENGTH, site->address,
-				      &insn) ||
-		    !code_target_load_append(EM_X86_64, &insn, bytes, 2, 128 + 11 * 8, buffer))
-			return false;
-	}
+	if (parts->insn &&
+	    !code_target_load_append(EM_X86_64, parts->insn, parts->bytes, 2, 128 + 11 * 8, buffer))
+		return false;
 	put(buffer, "48 8d b4 24 d8 00 00 00"); /* lea 216(%rsp),%rsi: the program's rsp */
 	put(buffer, "48 bf");                   /* movabs $site,%rdi */
-	put_u64(buffer, (uint64_t)(uintptr_t)kept);
+	put_u64(buffer, (uint64_t)(uintptr_t)parts->site);
 	put(buffer, "48 b8"); /* movabs $handler,%rax */
 	put_u64(buffer, (uint64_t)(uintptr_t)exercise_hit);
 	put(buffer, "48 89 e3 48 83 e4 f0 fc"); /* mov %rsp,%rbx; and $-16,%rsp; cld */
@@ -190,6 +230,34 @@ static bool hook_append(void *state, const struct code_plan *plan, const struct 
 	put(buffer, "5f 5e 5a 59 58 9d");
 	put(buffer, "48 8d a4 24 80 00 00 00"); /* lea 128(%rsp),%rsp */
 	return true;
+}
+
+#endif
+
+static bool hook_append(void *state, const struct code_plan *plan, const struct code_site *site,
+			struct code_buffer *buffer)
+{
+	struct exercise *exercise = state;
+	struct exercise_site *kept =
+		&exercise->sites[exercise->n_sites + (size_t)(site - plan->sites)];
+	struct hook_parts parts = { .site = kept };
+	struct code_insn insn;
+	size_t size = CODE_INSN_MAX_LENGTH;
+
+	for (; size && !parts.bytes; size -= !parts.bytes)
+		parts.bytes = code_module_bytes(plan->module, site->address, size);
+	if (!parts.bytes)
+		return false;
+	kept->function = plan->function;
+	kept->kind = site->kind;
+	if (site->kind == CODE_SITE_TAIL_INDIRECT) {
+		if (!ranges_keep(exercise, plan, kept) ||
+		    !code_insn_decode(code_module_machine(plan->module), parts.bytes, size,
+				      site->address, &insn))
+			return false;
+		parts.insn = &insn;
+	}
+	return hook_put(buffer, &parts);
 }
 
 static bool patch_apply(struct exercise *exercise, const struct code_plan *plan,
@@ -345,7 +413,11 @@ static int text_write(struct dl_phdr_info *info, size_t size, void *state)
 				abort();
 			at[j] = write->bytes[j];
 		}
+		__builtin___clear_cache((char *)(uintptr_t)(exercise->bias + write->address),
+					(char *)(uintptr_t)(exercise->bias + write->address + 8));
 	}
+	__builtin___clear_cache((char *)exercise->region,
+				(char *)exercise->region + exercise->used);
 	return 1;
 }
 
