@@ -327,7 +327,7 @@ static void plans_apply(struct exercise *exercise)
 	};
 	const uint64_t from = number_of("EXERCISE_FROM", 0);
 	const uint64_t to = number_of("EXERCISE_TO", UINT64_MAX);
-	size_t n;
+	size_t n, failed = 0;
 
 	code_module_functions(exercise->module, &n);
 	for (size_t i = 0; i < n; i++) {
@@ -343,9 +343,11 @@ static void plans_apply(struct exercise *exercise)
 		if (plan_apply(exercise, &plan))
 			exercise->n_planned++;
 		else
-			fprintf(stderr, "exercise: function %zu could not be emitted\n", i);
+			failed++;
 		code_plan_release(&plan);
 	}
+	if (failed)
+		fprintf(stderr, "exercise: %zu functions could not be emitted\n", failed);
 }
 
 static bool region_try(struct exercise *exercise, uint64_t address)
@@ -356,6 +358,11 @@ static bool region_try(struct exercise *exercise, uint64_t address)
 
 	if (at == MAP_FAILED)
 		return false;
+	if ((uint64_t)(uintptr_t)at !=
+	    (address & ~UINT64_C(0xfff))) { /* an old kernel or emulator */
+		munmap(at, REGION_SIZE);
+		return false;
+	}
 	exercise->region = at;
 	return true;
 }
