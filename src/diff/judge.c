@@ -156,7 +156,8 @@ static enum diff_state state_of(const struct diff *diff)
 {
 	if (any_row(diff, DIFF_MORE) || any_row(diff, DIFF_LESS))
 		return DIFF_STATE_CHANGED;
-	if (any_row(diff, DIFF_MEASUREMENT))
+	if (any_row(diff, DIFF_MEASUREMENT) ||
+	    ((diff->locked[0] || diff->locked[1]) && !diff->same_recording))
 		return DIFF_STATE_MEASUREMENT;
 	if (diff->n_differing || any_row(diff, DIFF_UNRESOLVED) ||
 	    (is_incomparable(diff) && !diff->same_recording))

@@ -66,12 +66,15 @@ static void measurement_words(struct output *out, const struct diff *diff)
 	if (diff->locked[0] || diff->locked[1]) {
 		output_format(out,
 			      "The measurement differs: the clock of %s ran in step with the "
-			      "program, so its shares say nothing about a change. ",
+			      "program, so its shares say nothing about a change.",
 			      diff->locked[0] && diff->locked[1] ? "both"
 			      : diff->locked[0]                  ? "A"
 								 : "B");
-		row_words(out, row);
-		output_add(out, ".");
+		if (row->change.differs) {
+			output_add(out, " ");
+			row_words(out, row);
+			output_add(out, ".");
+		}
 		return;
 	}
 	cause = diff_cause(diff, row, &side);

@@ -10,6 +10,7 @@
 #define GROWTH_PART   10 /* epochs grow by a tenth between looks */
 #define CPU_SHARE     0.05
 #define CPU_FREE_NS   20000000u
+#define USUAL         3 /* times the cheapest look that one is taken for at most */
 #define THOROUGH_FROM 128
 #define STACK_BYTES   (8u * 1024 * 1024)
 
@@ -26,6 +27,7 @@ struct until_watch {
 	uint64_t next_epochs, next_ns; /* when a look is due */
 	uint64_t thorough_epochs;      /* from when on the next unsettled look is a thorough one */
 	uint64_t looks, cpu_ns;
+	struct until_watch_debt debt;
 	uint64_t start_ns;
 	double cpu_share;
 	struct until_answer latest, decision;
@@ -77,12 +79,21 @@ static void result_take(struct until_watch *watch, const struct until_answer *an
 	}
 }
 
-/* When the looks so far are paid for. */
-static uint64_t due_ns(const struct until_watch *watch)
+void until_watch_pay(struct until_watch_debt *debt, uint64_t cost_ns)
 {
-	const double owed = (double)watch->cpu_ns - CPU_FREE_NS;
+	if (debt->looks++) {
+		if (debt->looks == 2 || cost_ns < debt->least_ns)
+			debt->least_ns = cost_ns;
+		debt->owed_ns +=
+			cost_ns < USUAL * debt->least_ns ? cost_ns : USUAL * debt->least_ns;
+	}
+}
 
-	return watch->start_ns + (owed > 0 ? (uint64_t)(owed / watch->cpu_share) : 0);
+uint64_t until_watch_due(const struct until_watch_debt *debt, double cpu_share)
+{
+	const double owed = (double)debt->owed_ns - CPU_FREE_NS;
+
+	return owed > 0 ? (uint64_t)(owed / cpu_share) : 0;
 }
 
 static void *watch_run(void *argument)
@@ -94,6 +105,7 @@ static void *watch_run(void *argument)
 		const uint64_t began_ns = thread_cpu_ns(watch->sys), epochs = watch->epochs;
 		const bool thorough = epochs >= watch->thorough_epochs;
 		struct until_answer answer;
+		uint64_t cost_ns;
 		bool good, final;
 
 		if (!watch->looking) {
@@ -106,8 +118,10 @@ static void *watch_run(void *argument)
 		if (good)
 			result_take(watch, &answer, final, thorough);
 		watch->next_epochs = until_watch_next(epochs);
-		watch->cpu_ns += thread_cpu_ns(watch->sys) - began_ns;
-		watch->next_ns = due_ns(watch);
+		cost_ns = thread_cpu_ns(watch->sys) - began_ns;
+		watch->cpu_ns += cost_ns;
+		until_watch_pay(&watch->debt, cost_ns);
+		watch->next_ns = watch->start_ns + until_watch_due(&watch->debt, watch->cpu_share);
 		watch->looking = false;
 	}
 	pthread_mutex_unlock(&watch->lock);

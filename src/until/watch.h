@@ -4,8 +4,9 @@
  * its rings would overflow.
  *
  * The recorder asks after every wake (until_watch_ask, which never blocks); from the twelfth epoch on the
- * thread looks, again when the epochs have grown by a tenth, and never so often that all looks together
- * take more than 20 ms and a given share of the time so far. When the question seems settled, and at 128, 256, ... epochs, the look
+ * thread looks, again when the epochs have grown by a tenth, and never so often that looks after the first
+ * take more than 20 ms and a given share of the time so far. (The first reads the symbols, which is paid
+ * once; waiting would not bring it back.) When the question seems settled, and at 128, 256, ... epochs, the look
  * is a thorough one. Only what a thorough look says ends the recording.
  */
 #ifndef ASSAY_UNTIL_WATCH_H
@@ -46,6 +47,18 @@ uint64_t until_watch_looks(struct until_watch *watch, uint64_t *cpu_ns);
 
 /* Ends the thread, waiting for the look under way. NULL is nothing. */
 void until_watch_free(struct until_watch *watch);
+
+/* What looks cost so far, and what of it has to be waited for. */
+struct until_watch_debt {
+	uint64_t looks, least_ns, owed_ns;
+};
+
+/* One look more. The first is for nothing; one that was dear for once (a module was new) counts like three
+ * of the cheapest. */
+void until_watch_pay(struct until_watch_debt *debt, uint64_t cost_ns);
+
+/* How long after the start the looks so far are paid for. */
+uint64_t until_watch_due(const struct until_watch_debt *debt, double cpu_share);
 
 /* When the look after one at `epochs` is due, in epochs. */
 uint64_t until_watch_next(uint64_t epochs);

@@ -131,6 +131,26 @@ static void one_fixed_clock_is_enough_to_doubt_a_change(void **state)
 	pair_end(&pair);
 }
 
+static void a_clock_that_is_known_to_be_locked_is_the_answer(void **state)
+{
+	struct scenario locked = { .epochs = 40,
+				   .samples_per_cell = 100,
+				   .seed = 1,
+				   .shares = { 0.02, 0.9, 0.04, 0.02, 0.02 },
+				   .fixed = true };
+	struct finding *finding;
+	struct findings findings;
+
+	(void)state;
+	findings_init(&findings);
+	finding = findings_add(&findings, "alias-locked", FINDING_BIAS,
+			       "The clock runs in step with the marks of the program.");
+	finding_touches_all(finding, NAN);
+	locked.findings = &findings;
+	verdict_is(&before, &locked, DIFF_STATE_MEASUREMENT, "locked.txt");
+	findings_release(&findings);
+}
+
 static void what_a_loss_could_make_is_a_difference_of_the_measurement(void **state)
 {
 	/* lost are 8000 of 16000 samples: more than the move of 16 points */
@@ -288,6 +308,7 @@ int main(void)
 		cmocka_unit_test(a_program_that_spends_its_time_elsewhere_has_changed),
 		cmocka_unit_test(two_fixed_clocks_never_say_that_the_workload_changed),
 		cmocka_unit_test(one_fixed_clock_is_enough_to_doubt_a_change),
+		cmocka_unit_test(a_clock_that_is_known_to_be_locked_is_the_answer),
 		cmocka_unit_test(what_a_loss_could_make_is_a_difference_of_the_measurement),
 		cmocka_unit_test(few_samples_do_not_make_recordings_the_same),
 		cmocka_unit_test(another_processor_is_no_change_of_the_workload),

@@ -114,22 +114,32 @@ an_open_question_goes_on_and_is_looked_at_again_only_when_epochs_have_grown(void
 	scene_end(&scene);
 }
 
-static void looks_that_are_not_paid_for_wait(void **state)
+static void looks_after_the_first_are_paid_for_by_waiting(void **state)
 {
-	struct scene scene;
-	uint64_t cpu_ns = 0, looks = 0;
+	struct until_watch_debt debt = { 0 };
 
 	(void)state;
-	/* a share so small that what exceeds the free 20 ms is not paid for within any test */
-	scene_make(&scene, &tie, "top=1", 1e-9);
-	for (uint64_t epochs = 30; cpu_ns <= 20000000; epochs *= 2) {
-		assert_false(ask_for(&scene, epochs, ++looks));
-		until_watch_looks(scene.watch, &cpu_ns);
-	}
-	for (int i = 0; i < 20; i++)
-		assert_false(until_watch_ask(scene.watch, UINT64_MAX / 2));
-	assert_int_equal(until_watch_looks(scene.watch, &cpu_ns), looks);
-	scene_end(&scene);
+	until_watch_pay(&debt, 500000000); /* the symbols */
+	assert_int_equal(until_watch_due(&debt, 0.002), 0);
+	until_watch_pay(&debt, 10000000);
+	until_watch_pay(&debt, 10000000);
+	/* 20 ms are free */
+	assert_int_equal(until_watch_due(&debt, 0.002), 0);
+	until_watch_pay(&debt, 2000000);
+	assert_int_equal(until_watch_due(&debt, 0.002), 1000000000);
+	assert_int_equal(until_watch_due(&debt, 0.05), 40000000);
+}
+
+static void a_look_that_was_dear_for_once_does_not_block_the_next_for_ever(void **state)
+{
+	struct until_watch_debt debt = { 0 };
+
+	(void)state;
+	until_watch_pay(&debt, 500000000);
+	until_watch_pay(&debt, 4000000);
+	until_watch_pay(&debt, 900000000); /* counts like 12 ms */
+	until_watch_pay(&debt, 5000000);
+	assert_int_equal(until_watch_due(&debt, 0.001), 1000000000);
 }
 
 static void a_watch_that_never_looked_ends_at_once(void **state)
@@ -146,7 +156,8 @@ int main(void)
 		cmocka_unit_test(a_settled_question_ends_the_recording_and_stays_settled),
 		cmocka_unit_test(
 			an_open_question_goes_on_and_is_looked_at_again_only_when_epochs_have_grown),
-		cmocka_unit_test(looks_that_are_not_paid_for_wait),
+		cmocka_unit_test(looks_after_the_first_are_paid_for_by_waiting),
+		cmocka_unit_test(a_look_that_was_dear_for_once_does_not_block_the_next_for_ever),
 		cmocka_unit_test(a_watch_that_never_looked_ends_at_once),
 	};
 
