@@ -187,8 +187,8 @@ static inline void object_segment(struct object *object, uint32_t type, uint32_t
 				  uint64_t offset, uint64_t size)
 {
 	Elf64_Ehdr *header = (Elf64_Ehdr *)(void *)object->image;
-	Elf64_Phdr *program = (Elf64_Phdr *)(void *)(object->image + header->e_phoff) +
-			      header->e_phnum++;
+	Elf64_Phdr *program =
+		(Elf64_Phdr *)(void *)(object->image + header->e_phoff) + header->e_phnum++;
 
 	*program = (Elf64_Phdr){ .p_type = type,
 				 .p_flags = flags,
