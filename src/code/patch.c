@@ -54,7 +54,7 @@ static void origin_add(struct emission *emission, uint64_t address, bool hook)
 		return;
 	}
 	emission->origins[emission->n_origins++] =
-		(struct code_origin){ (uint32_t)(emission->buffer->size - emission->base), address,
+		(struct code_origin){ address, (uint32_t)(emission->buffer->size - emission->base),
 				      hook };
 }
 

@@ -111,8 +111,8 @@ void code_plan_release(struct code_plan *plan);
 /* Which trampoline bytes stand for which original instruction: entry i covers the bytes from its offset to
  * that of entry i + 1. Hooks are listed with the address of the instruction they precede. */
 struct code_origin {
-	uint32_t offset;  /* in the trampoline */
 	uint64_t address; /* of the original instruction */
+	uint32_t offset;  /* in the trampoline */
 	bool hook;
 };
 
