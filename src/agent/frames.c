@@ -189,40 +189,31 @@ static AGENT_SLOW void countdown_draw(struct agent_block *block, const struct ag
 	block->countdown = 1 + (uint64_t)(((unsigned __int128)x * (2 * shared->every - 1)) >> 64);
 }
 
-static inline void frame_open(struct agent_block *block, struct agent_shared *shared, uint64_t sp,
-			      uint64_t index, struct agent_function *function)
+/* The outer call of the same function that is still open on this stack makes this one a nested one. */
+static inline uint32_t is_nested(struct agent_block *block, const struct agent_shared *shared,
+				 const struct agent_function *function, uint64_t sp, uint64_t index)
 {
-	struct agent_region *region = region_of(block, shared, sp);
-	uint32_t index_1;
-	struct agent_frame *frame;
+	const struct agent_frame *outer = frame_at(block, shared, (uint32_t)function->outermost);
 
-	if (region->top && frame_at(block, shared, region->top)->sp <= sp)
-		frames_abandon(block, shared, region, sp + 1);
-	index_1 = block->free;
-	if (!index_1) {
-		if (block->frames_made >= shared->n_frames) {
-			function->dropped++;
-			return;
-		}
-		index_1 = ++block->frames_made;
-		frame = frame_at(block, shared, index_1);
-	} else {
-		frame = frame_at(block, shared, index_1);
-		STORE(block->free, frame->below);
-	}
+	return outer->function == index && outer->sp > sp && outer->sp - block->low < block->size;
+}
+
+/* Pushes a frame that is free already; the stack is the current one, and nothing at or below `sp` is open. */
+static inline void frame_push(struct agent_block *block, struct agent_shared *shared, uint64_t sp,
+			      uint64_t index, struct agent_function *function, uint32_t index_1)
+{
+	struct agent_region *region = &block->regions[block->region];
+	struct agent_frame *frame = frame_at(block, shared, index_1);
+
+	STORE(block->free, frame->below);
 	frame->sp = sp;
 	frame->child = 0;
 	frame->function = (uint32_t)index;
 	frame->below = region->top;
 	frame->switches = block->switches;
 	frame->nested = 0;
-	if (function->outermost) {
-		const struct agent_frame *outer =
-			frame_at(block, shared, (uint32_t)function->outermost);
-
-		frame->nested = outer->function == index && outer->sp > sp &&
-				distance(region, outer->sp) == 0;
-	}
+	if (function->outermost)
+		frame->nested = is_nested(block, shared, function, sp, index);
 	if (!frame->nested)
 		function->outermost = index_1;
 	FENCE();
@@ -231,32 +222,58 @@ static inline void frame_open(struct agent_block *block, struct agent_shared *sh
 	frame->start = ticks() - block->overhead;
 }
 
-AGENT_SAVES_ALL void agent_enter(struct agent_block *block, struct agent_shared *shared,
-				 uint64_t sp, uint64_t index)
+/* Whatever the fast path does not do: another stack, frames that were left, none free, the agent at work. */
+static AGENT_SLOW void frame_open(struct agent_block *block, struct agent_shared *shared,
+				  uint64_t sp, uint64_t index)
 {
 	struct agent_function *function = function_at(block, shared, index);
+	struct agent_region *region;
 
-	function->calls++;
 	if (!agent_take(block, sp)) {
 		function->dropped++;
 		return;
 	}
-	frame_open(block, shared, sp, index, function);
+	region = region_of(block, shared, sp);
+	if (region->top && frame_at(block, shared, region->top)->sp <= sp)
+		frames_abandon(block, shared, region, sp + 1);
+	if (!block->free && block->frames_made < shared->n_frames) {
+		const uint32_t index_1 = ++block->frames_made;
+
+		frame_at(block, shared, index_1)->below = 0;
+		STORE(block->free, index_1);
+	}
+	if (block->free)
+		frame_push(block, shared, sp, index, function, block->free);
+	else
+		function->dropped++;
+	agent_give(block);
+}
+
+AGENT_SAVES_ALL void agent_enter(struct agent_block *block, struct agent_shared *shared,
+				 uint64_t sp, uint64_t index)
+{
+	struct agent_function *function = function_at(block, shared, index);
+	const uint32_t index_1 = block->free;
+
+	function->calls++;
+	/* top_sp is 0 where nothing is open */
+	if (__builtin_expect(block->busy || !index_1 || sp - block->low >= block->size ||
+				     (block->top_sp && block->top_sp <= sp),
+			     0)) {
+		frame_open(block, shared, sp, index);
+		return;
+	}
+	STORE(block->busy, sp);
+	FENCE();
+	frame_push(block, shared, sp, index, function, index_1);
 	agent_give(block);
 }
 
 AGENT_SAVES_ALL void agent_sample(struct agent_block *block, struct agent_shared *shared,
 				  uint64_t sp, uint64_t index)
 {
-	struct agent_function *function = function_at(block, shared, index);
-
 	countdown_draw(block, shared);
-	if (!agent_take(block, sp)) {
-		function->dropped++;
-		return;
-	}
-	frame_open(block, shared, sp, index, function);
-	agent_give(block);
+	frame_open(block, shared, sp, index);
 }
 
 static inline void frame_close(struct agent_block *block, struct agent_shared *shared,
@@ -295,8 +312,9 @@ static inline void frame_close(struct agent_block *block, struct agent_shared *s
 	block->overhead += shared->pair_ticks;
 }
 
-AGENT_SAVES_ALL void agent_leave(struct agent_block *block, struct agent_shared *shared,
-				 uint64_t sp, uint64_t index, uint64_t now)
+/* Whatever the fast path does not do. */
+static AGENT_SLOW void frame_leave(struct agent_block *block, struct agent_shared *shared,
+				   uint64_t sp, uint64_t index, uint64_t now)
 {
 	struct agent_region *region;
 
@@ -310,6 +328,24 @@ AGENT_SAVES_ALL void agent_leave(struct agent_block *block, struct agent_shared 
 		frame_close(block, shared, region, function_at(block, shared, index), now);
 	else if (shared->every == 1 && !shared->cap)
 		block->odd_exits++;
+	top_publish(block, shared, region);
+	agent_give(block);
+}
+
+AGENT_SAVES_ALL void agent_leave(struct agent_block *block, struct agent_shared *shared,
+				 uint64_t sp, uint64_t index, uint64_t now)
+{
+	struct agent_region *region = &block->regions[block->region];
+
+	if (__builtin_expect(block->busy || block->top_sp != sp || !region->top ||
+				     frame_at(block, shared, region->top)->function != index,
+			     0)) {
+		frame_leave(block, shared, sp, index, now);
+		return;
+	}
+	STORE(block->busy, sp);
+	FENCE();
+	frame_close(block, shared, region, function_at(block, shared, index), now);
 	top_publish(block, shared, region);
 	agent_give(block);
 }
