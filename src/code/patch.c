@@ -108,9 +108,13 @@ static uint64_t target_of(const struct emission *emission, const struct moved_in
 			if (emission->moved[i].insn.address == target)
 				return emission->moved[i].label;
 	/* in front of the entry's patch stands at most what marks a landing */
-	if (target >= function->range.start && target <= entry->start)
-		return entry == emission->patch ? emission->moved[0].label : emission->resume;
-	return target;
+	if (target < function->range.start || target > entry->start)
+		return target;
+	if (entry == emission->patch)
+		return emission->moved[0].label;
+	if (!emission->resume)
+		emission->buffer->refused = true; /* nobody said where */
+	return emission->resume;
 }
 
 static void insn_append(struct emission *emission, struct moved_insn *moved)

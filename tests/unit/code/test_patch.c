@@ -532,6 +532,47 @@ static void what_is_too_far_or_too_large_is_said_so_and_leaves_nothing(void **st
 	object_release(&object);
 }
 
+static const uint8_t loop_moves[] = {
+	0x00, 0x04, 0x00, 0xd1, /* sub x0, x0, */
+	0xe0, 0xff, 0xff, 0xb5, /* cbnz x0, 0 */
+	0xc0, 0x03, 0x5f, 0xd6, /* ret */
+};
+
+static void a_jump_to_the_start_is_not_emitted_before_it_is_known_where_to(void **state)
+{
+	const struct code_hook hook = { NULL, nothing_append };
+	struct code_module *module;
+	struct code_plan plan;
+	struct object object;
+	uint8_t bytes[64];
+	struct code_buffer buffer = { .bytes = bytes, .capacity = sizeof(bytes) };
+	unsigned int loops = 0;
+	uint64_t at;
+	size_t n;
+
+	(void)state;
+	object_init(&object, EM_AARCH64, ET_DYN);
+	at = FUNCTION(&object, "f", loop_moves);
+	module = object_open(&object);
+	assert_int_equal(object_plan(&plan, module, at), CODE_PLANNED);
+	buffer.address = at + 0x1000;
+	for (uint32_t i = 0; i < plan.n_patches; i++) {
+		if (!plan.patches[i].loop)
+			continue;
+		loops++;
+		assert_int_equal(
+			code_patch_emit(&plan, &plan.patches[i], 0, &hook, &buffer, NULL, 0, &n),
+			CODE_IMPOSSIBLE);
+		assert_int_equal(code_patch_emit(&plan, &plan.patches[i], at + 0x800, &hook,
+						 &buffer, NULL, 0, &n),
+				 CODE_EMITTED);
+	}
+	assert_int_equal(loops, 1);
+	code_plan_release(&plan);
+	code_module_close(module);
+	object_release(&object);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -541,6 +582,7 @@ int main(void)
 		cmocka_unit_test(restoring_the_original_bytes_restores_the_function),
 #endif
 		cmocka_unit_test(trampolines_of_aarch64_have_hook_instruction_and_jump_back),
+		cmocka_unit_test(a_jump_to_the_start_is_not_emitted_before_it_is_known_where_to),
 		cmocka_unit_test(what_is_too_far_or_too_large_is_said_so_and_leaves_nothing),
 	};
 
