@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "diagnose/conduct.h"
+#include "diagnose/finding_code.h"
 #include "report/colour.h"
 #include "report/diagnosis.h"
 #include "report/digits.h"
@@ -57,7 +58,10 @@ static void verdict_line(const struct diagnosis_view *view, const struct text_op
 			      counts[FINDING_BIAS], counts[FINDING_BIAS] == 1 ? "" : "s");
 	else if (counts[FINDING_WARNING])
 		output_format(&prose,
-			      "No sign of bias in these shares; %zu warning%s to read first.",
+			      "No sign of bias in these shares%s; %zu warning%s to read first.",
+			      findings_find(view->findings, CODE_ALIAS_UNCHECKED)
+				      ? ", but a clock in step with the program would show none"
+				      : "",
 			      counts[FINDING_WARNING], counts[FINDING_WARNING] == 1 ? "" : "s");
 	else
 		output_add(&prose, "Nothing speaks against these shares.");

@@ -214,6 +214,21 @@ static void without_a_randomised_clock_a_lock_would_not_show(void **state)
 	assert_int_equal(only(f, CODE_ALIAS_UNCHECKED)->severity, FINDING_WARNING);
 }
 
+static void where_every_occurrence_is_recorded_no_clock_can_be_in_step(void **state)
+{
+	struct fixture *f = *state;
+	struct findings findings;
+
+	for (int k = 0; k < CONTRACT_CLOCKS; k++)
+		f->contract.clocks[k] =
+			(struct manifest_clock){ .kind = SCHEDULE_FIXED, .mean_period = 1 };
+	f->contract.manifest.redraw = REDRAW_NONE;
+	findings_init(&findings);
+	conduct_find_unchecked(&findings, &f->contract.manifest);
+	assert_int_equal(findings.n, 0);
+	findings_release(&findings);
+}
+
 static void one_draw_per_epoch_is_a_fixed_clock_within_it(void **state)
 {
 	struct fixture *f = *state;
@@ -370,6 +385,7 @@ int main(void)
 		TEST(intervals_that_scatter_do_not_drift),
 		TEST(clocks_that_were_not_redrawn_are_told),
 		TEST(without_a_randomised_clock_a_lock_would_not_show),
+		TEST(where_every_occurrence_is_recorded_no_clock_can_be_in_step),
 		TEST(one_draw_per_epoch_is_a_fixed_clock_within_it),
 		TEST(a_substituted_event_names_both),
 		TEST(clocks_per_thread_are_a_warning_clocks_per_cpu_are_not),
