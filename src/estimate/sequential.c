@@ -25,6 +25,7 @@
 #define EPOCHS_FORECAST 1e9
 
 static const char why_epochs[] = "fewer than 12 epochs";
+static const char why_uneven[] = "a few epochs hold most of the samples";
 static const char why_samples[] = "fewer than 30 samples";
 
 struct look {
@@ -312,9 +313,12 @@ enum status estimate_until(struct estimate_until *until, const struct estimate_t
 	top_k = top_k < look.n ? top_k : look.n;
 	if (look.evidence.samples < ESTIMATE_SAMPLES_MIN)
 		until->why = why_samples;
+	else if ((double)look.evidence.n_epochs * look.scale < ESTIMATE_UNTIL_EPOCHS_MIN ||
+		 look.evidence.n_epochs < ESTIMATE_EPOCHS_MIN)
+		until->why = why_epochs;
 	else if (look.epochs * look.scale < ESTIMATE_UNTIL_EPOCHS_MIN ||
 		 look.epochs < ESTIMATE_EPOCHS_MIN)
-		until->why = why_epochs;
+		until->why = why_uneven;
 	if (until->why)
 		until->epochs_more = until->epochs_more_max = until->epochs_at_best =
 			fmax(1, ESTIMATE_UNTIL_EPOCHS_MIN - (double)look.evidence.n_epochs);

@@ -62,8 +62,8 @@ def tie(weights):
     """Stopping falsely has a chance of at most 5 % each: two of three, below 1 %."""
     ended = []
     for i in range(3):
-        done = record("-F", "400", "--until", "top=1", "--max-time", "4", "-o", "tie", "--",
-                      weights, LONG, 7, 1, 1)
+        done = record("-F", "400", "--epoch", "60", "--until", "top=1", "--max-time", "8", "-o", "tie",
+                      "--", weights, LONG, 7, 1, 1)
         ended.append((manifest("tie")["end"]["reason"], done))
         if ended[-1][0] == "duration":
             last = done, report("tie"), manifest("tie")
