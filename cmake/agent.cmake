@@ -5,6 +5,8 @@ option(ASSAY_AGENT "build the code for probed processes" ON)
 
 if(ASSAY_AGENT AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   enable_language(ASM)
+  # the script speaks GNU ld; lld, which CMake takes beside clang, understands less
+  find_program(ASSAY_LD NAMES ld.bfd ld REQUIRED)
   set(agent_flags -I${CMAKE_SOURCE_DIR}/src -DAGENT_FREESTANDING -std=gnu17 -O2 -ffreestanding -fPIE
     -fvisibility=hidden -mgeneral-regs-only -fno-stack-protector -fcf-protection=none -fno-lto
     -fno-asynchronous-unwind-tables -fno-jump-tables -fno-builtin)
@@ -21,7 +23,7 @@ if(ASSAY_AGENT AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   endforeach()
   set(agent_script ${CMAKE_SOURCE_DIR}/src/agent/agent.ld)
   add_custom_command(OUTPUT ${agent_dir}/agent.bin
-    COMMAND ${CMAKE_LINKER} -nostdlib -static -T ${agent_script} -e 0x2000 ${agent_objects}
+    COMMAND ${ASSAY_LD} -nostdlib -static -T ${agent_script} -e 0x2000 ${agent_objects}
       -o ${agent_dir}/agent.elf
     COMMAND ${CMAKE_OBJCOPY} -O binary -j .code ${agent_dir}/agent.elf ${agent_dir}/agent.bin
     DEPENDS ${agent_objects} ${agent_script} VERBATIM)
