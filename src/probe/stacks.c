@@ -58,6 +58,13 @@ static uint64_t stack_end(const char *maps, uint64_t sp)
 	return sp;
 }
 
+/* What was not looked at may hold anything. */
+static void all_are_busy(struct scan *scan)
+{
+	for (size_t i = 0; i < scan->n; i++)
+		scan->busy[scan->windows[i].write] = true;
+}
+
 static uint64_t scan_stack(struct scan *scan, const struct sys *sys, int memory_fd, uint64_t sp,
 			   uint64_t end)
 {
@@ -75,18 +82,26 @@ static uint64_t scan_stack(struct scan *scan, const struct sys *sys, int memory_
 		at += (uint64_t)got & ~UINT64_C(7);
 		total += (uint64_t)got;
 	}
+	if (at < end && total >= STACKS_MAX_BYTES)
+		all_are_busy(scan);
 	return total;
 }
 
 enum status stacks_find_busy(const struct tracees *tracees, int memory_fd,
 			     struct busy_window *windows, size_t n, bool *busy, struct error *error)
 {
-	struct scan scan = { windows, n, UINT64_MAX, 0, 1, NULL, malloc(PIECE_SIZE) };
+	struct scan scan = {
+		.windows = windows,
+		.n = n,
+		.low = UINT64_MAX,
+		.widest = 1,
+		.busy = busy,
+		.words = malloc(PIECE_SIZE),
+	};
 	uint64_t total = 0;
 	char path[64], *maps;
 	enum status status;
 
-	scan.busy = busy;
 	if (!scan.words)
 		return error_set(error, STATUS_NO_MEMORY, "out of memory");
 	qsort(windows, n, sizeof(*windows), window_compare);
@@ -103,11 +118,15 @@ enum status stacks_find_busy(const struct tracees *tracees, int memory_fd,
 		free(scan.words);
 		return status;
 	}
-	for (size_t i = 0; i < tracees->n && total < STACKS_MAX_TOTAL; i++) {
+	for (size_t i = 0; i < tracees->n; i++) {
 		const struct tracee *thread = &tracees->threads[i];
 
 		if (!thread->stopped || thread->gone)
 			continue;
+		if (total >= STACKS_MAX_TOTAL) {
+			all_are_busy(&scan);
+			break;
+		}
 		scan_word(&scan, thread->pc);
 		total += scan_stack(&scan, tracees->sys, memory_fd, thread->sp,
 				    stack_end(maps, thread->sp));

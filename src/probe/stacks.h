@@ -21,7 +21,8 @@ struct busy_window {
 	uint32_t write;      /* index of the write */
 };
 
-/* Sets busy[write] for each window that a stopped thread stands in. `windows` is sorted by start here. */
+/* Sets busy[write] for each window that a stopped thread stands in; for all of them when stacks are larger
+ * than what is looked at. `windows` is sorted by start here. */
 MUST_CHECK enum status stacks_find_busy(const struct tracees *tracees, int memory_fd,
 					struct busy_window *windows, size_t n, bool *busy,
 					struct error *error);
