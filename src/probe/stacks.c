@@ -11,10 +11,9 @@
 #define PIECE_SIZE (64u * 1024)
 
 struct scan {
-	const struct busy_window *windows;
+	struct busy_window *windows;
 	size_t n;
 	uint64_t low, high, widest;
-	bool *busy;
 	uint64_t *words; /* PIECE_SIZE bytes */
 };
 
@@ -43,7 +42,7 @@ static void scan_word(struct scan *scan, uint64_t word)
 	/* every window that begins below the word, until they are too far below */
 	while (low-- > 0 && word - scan->windows[low].start < scan->widest) {
 		if (word < scan->windows[low].end)
-			scan->busy[scan->windows[low].write] = true;
+			scan->windows[low].busy = true;
 	}
 }
 
@@ -62,7 +61,7 @@ static uint64_t stack_end(const char *maps, uint64_t sp)
 static void all_are_busy(struct scan *scan)
 {
 	for (size_t i = 0; i < scan->n; i++)
-		scan->busy[scan->windows[i].write] = true;
+		scan->windows[i].busy = true;
 }
 
 static uint64_t scan_stack(struct scan *scan, const struct sys *sys, int memory_fd, uint64_t sp,
@@ -88,14 +87,13 @@ static uint64_t scan_stack(struct scan *scan, const struct sys *sys, int memory_
 }
 
 enum status stacks_find_busy(const struct tracees *tracees, int memory_fd,
-			     struct busy_window *windows, size_t n, bool *busy, struct error *error)
+			     struct busy_window *windows, size_t n, struct error *error)
 {
 	struct scan scan = {
 		.windows = windows,
 		.n = n,
 		.low = UINT64_MAX,
 		.widest = 1,
-		.busy = busy,
 		.words = malloc(PIECE_SIZE),
 	};
 	uint64_t total = 0;

@@ -19,12 +19,12 @@
 struct busy_window {
 	uint64_t start, end; /* strictly inside is busy */
 	uint32_t write;      /* index of the write */
+	bool busy;           /* the answer */
 };
 
-/* Sets busy[write] for each window that a stopped thread stands in; for all of them when stacks are larger
- * than what is looked at. `windows` is sorted by start here. */
+/* Sets `busy` of each window that a stopped thread stands in; of all of them when stacks are larger than
+ * what is looked at. `windows` is sorted by start here. */
 MUST_CHECK enum status stacks_find_busy(const struct tracees *tracees, int memory_fd,
-					struct busy_window *windows, size_t n, bool *busy,
-					struct error *error);
+					struct busy_window *windows, size_t n, struct error *error);
 
 #endif

@@ -134,28 +134,26 @@ static enum status batch_find_busy(const struct work *work, const struct tracees
 				   struct batch *batch, bool removing, struct error *error)
 {
 	struct busy_window *windows = calloc(batch->n, sizeof(*windows));
-	bool *busy = calloc(batch->n, sizeof(*busy));
 	enum status status = STATUS_OK;
 	size_t n = 0;
 
-	for (size_t i = 0; windows && busy && i < batch->n; i++) {
+	for (size_t i = 0; windows && i < batch->n; i++) {
 		const struct guardian_write *write = &batch->writes[i];
 
 		if (write->busy_end > write->busy_start + 1 && (!removing || write->island))
 			windows[n++] = (struct busy_window){ write->busy_start, write->busy_end,
-							     (uint32_t)i };
+							     (uint32_t)i, false };
 	}
-	if (!windows || !busy)
+	if (!windows)
 		status = error_set(error, STATUS_NO_MEMORY, "out of memory");
 	else if (n)
-		status = stacks_find_busy(tracees, work->memory_fd, windows, n, busy, error);
-	for (size_t i = 0; status == STATUS_OK && i < batch->n; i++) {
-		if (busy[i])
-			function_mark(batch->writes, batch->n, batch->writes[i].function,
-				      GUARDIAN_BUSY);
+		status = stacks_find_busy(tracees, work->memory_fd, windows, n, error);
+	for (size_t i = 0; status == STATUS_OK && i < n; i++) {
+		if (windows[i].busy)
+			function_mark(batch->writes, batch->n,
+				      batch->writes[windows[i].write].function, GUARDIAN_BUSY);
 	}
 	free(windows);
-	free(busy);
 	return status;
 }
 
