@@ -220,8 +220,7 @@ static bool put_target_test(struct writer *w, const struct code_plan *plan,
 {
 	const uint16_t machine = code_module_machine(plan->module);
 	struct code_range ranges[CODE_FUNCTION_MAX_PARTS];
-	const size_t n =
-		code_module_ranges(plan->module, plan->function, ranges, CODE_FUNCTION_MAX_PARTS);
+	const size_t n = code_plan_inside(plan, ranges, CODE_FUNCTION_MAX_PARTS);
 	const uint8_t *bytes = NULL;
 	struct code_insn insn;
 	size_t length;
