@@ -16,6 +16,23 @@
 
 #define WORD_MAX 1024 /* no vendor's name comes near; bounds what libpfm4 is given */
 
+/* True for what libpfm4 finds in its pseudo PMU of the kernel's own events, which reads tracefs past the
+ * seam: those names are the grammar's. Cuts the text at its first attribute. */
+static bool is_kernels_own(char *text)
+{
+	pfm_event_info_t event = { .size = sizeof(event) };
+	char *const scope = strstr(text, "::");
+	char *const attribute = strchr(scope ? scope + 2 : text, ':');
+	int found;
+
+	if (attribute)
+		*attribute = '\0';
+	found = pfm_find_event(text);
+	return found >= 0 &&
+	       pfm_get_event_info(found, PFM_OS_PERF_EVENT_EXT, &event) == PFM_SUCCESS &&
+	       (event.pmu == PFM_PMU_PERF_EVENT || event.pmu == PFM_PMU_PERF_EVENT_RAW);
+}
+
 /* The result of libpfm4, PFM_SUCCESS or a negative PFM_ERR_*; *full is the caller's to free. */
 static int encode(struct event_slice word, struct perf_event_attr *attr, char **full)
 {
@@ -39,6 +56,8 @@ static int encode(struct event_slice word, struct perf_event_attr *attr, char **
 	request.size = sizeof(request);
 	result = pfm_get_os_event_encoding(text, PFM_PLM0 | PFM_PLM3 | PFM_PLMH,
 					   PFM_OS_PERF_EVENT_EXT, &request);
+	if (result != PFM_ERR_NOTFOUND && is_kernels_own(text))
+		result = PFM_ERR_NOTFOUND;
 	if (result != PFM_SUCCESS) {
 		free(*full);
 		*full = NULL;

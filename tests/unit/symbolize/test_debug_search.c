@@ -367,12 +367,14 @@ static void paths_may_hold_any_byte(void **state)
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		const struct module_identity identity = { .path = fixture_path(&fixture,
 									       names[i]) };
+		/* a file must not look like the kernel's name of a mapping */
+		const char *shown = names[i][0] == '[' ? identity.path : names[i];
 
 		assert_int_equal(link(fixture_path(&fixture, "shapes"), identity.path), 0);
 		assert_non_null(fixture_function(symbolizer_module(fixture.symbolizer, &identity),
 						 "shape_local"));
 		assert_string_equal(module_name(symbolizer_module(fixture.symbolizer, &identity)),
-				    names[i]);
+				    shown);
 	}
 	fixture_release(&fixture);
 }
