@@ -64,7 +64,7 @@ uint64_t target_cpu_now(struct recorder *recorder)
 	else if (recorder->scope == SCOPE_CGROUP)
 		now = cgroup_cpu_ns(&recorder->cgroup, recorder->sys);
 	else
-		now = processes_cpu(recorder);
+		now = processes_cpu(recorder) + recorder->command_cpu_ns;
 	return now > recorder->target_cpu_ns ? now : recorder->target_cpu_ns;
 }
 

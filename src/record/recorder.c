@@ -16,6 +16,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -50,20 +51,27 @@ static enum status command_exec(struct recorder *recorder, struct record_result 
 			   error);
 }
 
+static uint64_t timeval_ns(struct timeval time)
+{
+	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_usec * 1000u;
+}
+
 /* Has the launched command ended? Then its fate is in *result. */
 static bool command_ended(struct recorder *recorder, struct record_result *result, int options)
 {
+	struct rusage usage;
 	int wait_status;
 	pid_t pid;
 
 	if (!recorder->launch.pid)
 		return result->target_ended;
 	do
-		pid = waitpid(recorder->launch.pid, &wait_status, options);
+		pid = wait4(recorder->launch.pid, &wait_status, options, &usage);
 	while (pid < 0 && errno == EINTR);
 	if (pid != recorder->launch.pid)
 		return false;
 	result->target_ended = true;
+	recorder->command_cpu_ns = timeval_ns(usage.ru_utime) + timeval_ns(usage.ru_stime);
 	if (WIFSIGNALED(wait_status))
 		result->signal = WTERMSIG(wait_status);
 	else

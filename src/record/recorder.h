@@ -88,7 +88,9 @@ struct recorder {
 	double window_cost_ns, window_cpu_ns; /* the same since the rate was last reviewed */
 	uint64_t samples_at_start, samples_at_wake;
 
-	uint64_t exec_ns;   /* when the launched command's first exec took place; 0: not yet */
+	uint64_t
+		command_cpu_ns; /* of the ended command and the children that it waited for; 0: it runs */
+	uint64_t exec_ns;       /* when the launched command's first exec took place; 0: not yet */
 	const char *reason; /* to end: NULL while it goes on */
 	struct record_stop stop;
 	uint64_t looked_ns; /* stop.cpu_ns at the start of the epoch */
