@@ -197,12 +197,16 @@ static enum status switch_take(struct pass *pass, const struct perfdata_record *
 			  record->time, error);
 }
 
-static void multiplex_sum(struct pass *pass)
+/* Software events share no counter: theirs run less than they are enabled when an event of one thread and
+ * one CPU waits for the thread to come back there. */
+static void multiplex_sum(struct pass *pass, const struct perf_event_attr *attr)
 {
 	struct trace_read *read = pass->read;
 	double enabled = 0, running = 0;
 
 	read->multiplexed = read->multiplexed_worst = NAN;
+	if (attr->type == PERF_TYPE_SOFTWARE || attr->type == PERF_TYPE_TRACEPOINT)
+		return;
 	for (size_t i = 0; i < pass->n_streams; i++) {
 		const struct stream *stream = &pass->streams[i];
 
@@ -283,7 +287,7 @@ enum status trace_read(struct trace_read *read, struct profile *profile, const s
 	}
 	if (status == STATUS_OK) {
 		trace_finish(&read->trace);
-		multiplex_sum(&pass);
+		multiplex_sum(&pass, &pass.events[profile->event].attr);
 	} else {
 		trace_read_release(read);
 	}

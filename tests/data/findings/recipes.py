@@ -181,13 +181,14 @@ def hardly_uncovered(scene, _folder):
 
 @has("multiplex")
 def multiplex(scene, _folder):
+    scene.attributes = [attribute(kind=0)]
     scene.enabled_running = lambda ns: (ns, ns // 2)
 
 
 @lacks("multiplex")
 def not_multiplex(scene, _folder):
-    """On its counter all the time but for the last microseconds."""
-    scene.enabled_running = lambda ns: (ns, max(0, ns - 5000))
+    """A software event of one thread and one CPU, while the thread is on another."""
+    scene.enabled_running = lambda ns: (ns, ns // 2)
 
 
 # ---- schedules ----
