@@ -12,6 +12,8 @@
 #define DATA_SIZE  256u
 #define MAX_SITES  16u
 
+#ifdef __x86_64__
+
 struct counted {
 	uint64_t *counts; /* by site of the plan, within reach of the trampoline */
 };
@@ -120,8 +122,6 @@ static void running_end(struct running *running)
 	object_release(&running->object);
 	munmap(running->memory, MEMORY);
 }
-
-#ifdef __x86_64__
 
 typedef long (*function)(long, long, long *);
 
