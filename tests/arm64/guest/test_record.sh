@@ -37,9 +37,9 @@ for event in cycles:u instructions:u; do
 		sed 's/^/# report: /' report.err
 		# main and the looks at counters take less than 1 % from either
 		/guest/share report.json loop_long 0.6
-		claim $? "$name: the interval of loop_long holds its true share"
+		claim $? "$name: the share of loop_long is true within twice its interval"
 		/guest/share report.json loop_short 0.4
-		claim $? "$name: the interval of loop_short holds its true share"
+		claim $? "$name: the share of loop_short is true within twice its interval"
 		rm -rf b.assay b.assay.old
 	done
 done
