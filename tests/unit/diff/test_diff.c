@@ -184,6 +184,8 @@ static void another_processor_is_no_change_of_the_workload(void **state)
 					  .shares = { 0.24, 0.4, 0.18, 0.12, 0.06 } };
 
 	(void)state;
+	if (strcmp(SCENARIO_ARCH, "x86_64"))
+		SKIP("the text that is compared names x86_64");
 	a.processor = "Turtle 1";
 	b.processor = "Hare 9";
 	verdict_is(&a, &b, DIFF_STATE_UNRESOLVED, "machine.txt");
