@@ -6,32 +6,13 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 
-ASSAY = os.environ.get("ASSAY", "build/assay")
+from recording import ASSAY, claim, finish, skip
+
 NOBODY = 65534
 CHECKS = {"container", "capabilities", "paranoid", "cpu-clock", "pmu", "precise", "per-cpu", "cgroup",
           "sample-rate", "ring-memory", "open-files", "stack-depth", "tracefs", "uprobes", "ptrace",
           "kernel-symbols", "user-symbols", "cpus", "clocksource", "frequency", "virtual"}
-
-count = 0
-failed = 0
-
-
-def claim(ok, text, detail=""):
-    global count, failed
-    count += 1
-    failed += not ok
-    print(f"{'ok' if ok else 'not ok'} {count} - {text}")
-    for line in str(detail).splitlines()[:20] if not ok else []:
-        print("#", line)
-    sys.stdout.flush()
-
-
-def skip(text, reason):
-    global count
-    count += 1
-    print(f"ok {count} - {text} # SKIP {reason}")
 
 
 def doctor(prefix, *options):
@@ -101,9 +82,8 @@ def main():
             text = told["checks"]["capabilities"]["text"]
             claim("user namespace" in text or told["checks"]["per-cpu"]["state"] == "ok",
                   "root of a user namespace: its capabilities are not taken for real ones", text)
-    print(f"1..{count}")
-    return failed > 0
+    finish()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -13,8 +13,8 @@ import re
 import subprocess
 import sys
 
-ASSAY = os.environ.get("ASSAY", "build/assay")
-SOURCE = os.environ.get("ASSAY_SOURCE", ".")
+from recording import ASSAY, SOURCE, claim, finish, skip
+
 ITERATIONS = 700
 PROGRAM = r"""
 #include <assay/mark.h>
@@ -44,24 +44,6 @@ int main(void)
 }
 """
 
-count = 0
-failed = 0
-
-
-def claim(ok, text, detail=""):
-    global count, failed
-    count += 1
-    failed += not ok
-    print(f"{'ok' if ok else 'not ok'} {count} - {text}")
-    for line in str(detail).splitlines()[:20] if not ok else []:
-        print("#", line)
-    sys.stdout.flush()
-
-
-def skip(reason):
-    print(f"ok 1 - marks are recorded # SKIP {reason}\n1..1")
-    return 0
-
 
 def tracefs():
     for path in ("/sys/kernel/tracing", "/sys/kernel/debug/tracing"):
@@ -89,11 +71,16 @@ def uprobes(text):
         os.close(file)
 
 
+def not_here(reason):
+    skip("marks are recorded", reason)
+    finish()
+
+
 def main():
     if os.geteuid():
-        return skip("needs root to create uprobes")
+        return not_here("needs root to create uprobes")
     if not tracefs():
-        return skip("needs tracefs with uprobe_events")
+        return not_here("needs tracefs with uprobe_events")
     name = f"assay_mark_{os.getpid()}"
     with open(name + ".c", "w", encoding="ascii") as file:
         file.write(PROGRAM.replace("%d", str(ITERATIONS)))
@@ -107,12 +94,13 @@ def main():
             try:
                 uprobes(f"p:{name}/{mark} {path}:{places[mark]:#x}")
             except OSError as error:
-                return skip(f"the kernel refuses a uprobe on {path}: {error}")
+                return not_here(f"the kernel refuses a uprobe on {path}: {error}")
             made.append(mark)
-        return examine(path, name, places)
+        examine(path, name, places)
     finally:
         for mark in made:
             uprobes(f"-:{name}/{mark}")
+    finish()
 
 
 def examine(path, name, places):
@@ -127,8 +115,7 @@ def examine(path, name, places):
     rival.wait()
     claim(done.returncode == 0, "marks are recorded beside the clocks", done.stderr)
     if done.returncode:
-        print(f"1..{count}")
-        return 1
+        finish()
     told = json.loads(subprocess.run([ASSAY, "diagnose", "--json", "marks.assay"], capture_output=True, text=True,
                                      check=True).stdout)
     sources = {c["source"].split(" of thread")[0] for c in told["candidates"]}
@@ -146,9 +133,7 @@ def examine(path, name, places):
     counts = {event["name"]: event["samples"] for event in report["events"]}
     claim(counts.get(f"{name}:iteration") == ITERATIONS and counts.get(f"{name}:parse__begin") == ITERATIONS,
           "the report counts the work done exactly", counts)
-    print(f"1..{count}")
-    return failed > 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -8,9 +8,9 @@ the division is nearly all of the loop `divides`, and `adds`, of as many instruc
 import json
 import os
 import subprocess
-import sys
 
-ASSAY = os.environ.get("ASSAY", "build/assay")
+from recording import ASSAY, claim, finish
+
 PROGRAM = r"""
 #include <stdint.h>
 static volatile uint64_t divisor = 3, sink;
@@ -40,19 +40,6 @@ int main(void)
 }
 """
 
-count = 0
-failed = 0
-
-
-def claim(ok, text, detail=""):
-    global count, failed
-    count += 1
-    failed += not ok
-    print(f"{'ok' if ok else 'not ok'} {count} - {text}")
-    for line in str(detail).splitlines()[:20] if not ok else []:
-        print("#", line)
-    sys.stdout.flush()
-
 
 def main():
     with open("shadow.c", "w", encoding="ascii") as file:
@@ -66,8 +53,7 @@ def main():
     slow, fast = by_name.get("divides"), by_name.get("adds")
     if not slow or not fast or slow["samples"] < 100 or fast["samples"] < 100:
         claim(False, "both functions are sampled", by_name)
-        print(f"1..{count}")
-        return 1
+        finish()
     claim(slow["after_slow"] > 0.5 * slow["samples"], "most samples of the loop with a division stand right after it",
           slow)
     claim("div" in (slow["slow"] or ""), "the division is named", slow["slow"])
@@ -76,9 +62,8 @@ def main():
     claim(findings and findings[0]["evidence"]["function"] == "divides", "the finding names the function", findings)
     wrong = [f for f in told["findings"] if f["code"] in ("skid-entry", "skid-call") and f["severity"] != "info"]
     claim(not wrong, "and none says that its time belongs to a neighbour", wrong)
-    print(f"1..{count}")
-    return failed > 0
+    finish()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
