@@ -100,7 +100,7 @@ static enum status sample_store(struct recorder *recorder, uint32_t slot,
 	const struct perf_event_attr *attr;
 	const struct clock *clock;
 	struct tick tick;
-	bool has_read, grouped, target;
+	bool has_read, grouped, target, skips;
 	uint64_t value = 0;
 
 	(void)slot;
@@ -113,8 +113,10 @@ static enum status sample_store(struct recorder *recorder, uint32_t slot,
 	grouped = attr->read_format & PERF_FORMAT_GROUP;
 	if (has_read)
 		value = record_u64(record, grouped ? SAMPLE_GROUP_VALUE_AT : SAMPLE_READ_AT);
+	/* Sleeping CPUs swallow ticks of a timer that sees the idle task, too. */
+	skips = clock->skips || (recorder->scope == SCOPE_CPU && clock->timed);
 	tick = clock->steered ? steered_tick(recorder, counter, record, time_ns, value)
-			      : tick_account(&counter->tick, time_ns, value, clock->skips);
+			      : tick_account(&counter->tick, time_ns, value, skips);
 	target = sample_is_target(recorder, record, time_ns);
 	if (!target || !tick.keep) {
 		if (grouped)

@@ -30,30 +30,48 @@ static uint64_t skipped_of(uint64_t gap, uint64_t period)
 	return ticks > 1 ? (ticks - 1) * period : 0;
 }
 
+/*
+ * Of an interval that a redraw cut, with ticks that left no record on either side of it:
+ *
+ *	last record      t t      restart       t       t      this record
+ *	    |----old-----|-|--rest---|----armed----|---armed----|
+ *
+ * stand the last period and what the restart threw away. `since` is the time since the restart. A clock
+ * that does not run all the time has less of `gap` than time; where that leaves the restart unplaced, a
+ * gap that two periods explain is taken as it is, and of a longer one the last period is known.
+ */
+static uint64_t cut_interval(uint64_t gap, uint64_t since, uint64_t old_period, uint64_t armed)
+{
+	const uint64_t ticks = (since + armed / 2) / armed;
+
+	if (since < gap && ticks * armed <= gap && old_period > 0)
+		return armed + (gap - (ticks > 1 ? ticks : 1) * armed) % old_period;
+	return gap > old_period + armed ? armed : gap;
+}
+
 struct tick tick_account(struct tick_state *state, uint64_t time_ns, uint64_t value, bool skips)
 {
 	const uint64_t gap = value > state->last ? value - state->last : 0;
 	struct tick tick = { .realised = gap };
-	uint64_t old_period = state->force.armed;
 	bool cut = state->cut;
 
 	state->last = value;
 	state->cut = false;
 	if (state->has_next && time_ns >= state->next.earliest_ns) {
+		const uint64_t since = time_ns - state->next.earliest_ns + state->next.armed;
+
+		if (skips)
+			tick.realised =
+				cut_interval(gap, since, state->force.armed, state->next.armed);
 		state->force = state->next;
 		state->has_next = false;
 		state->run = 0;
 		state->first = false;
 		cut = true;
-	} else {
-		old_period = 0;
+	} else if (skips) {
+		tick.realised = gap - skipped_of(gap, state->force.armed);
 	}
 	state->sampled = true;
-	if (skips && !cut)
-		tick.realised -= skipped_of(gap, state->force.armed);
-	else if (skips && gap > old_period + state->force.armed)
-		/* The moment of the restart is unknown; the last period is not. */
-		tick.realised = state->force.armed;
 	state->run += state->force.armed;
 	tick.keep = state->run >= state->force.due;
 	tick.intended = state->run;

@@ -13,8 +13,9 @@
  * that was under way when the clock was first looked at; until the next draw only those repeats are
  * kept that fall due again (`armed` is then the grid of `due`).
  *
- * A timer with exclusions (:u, idle) ticks on without leaving records; such ticks lie on the grid of
- * its period and are taken out of the realised interval of the next sample.
+ * A timer with exclusions (:u, idle), or of a CPU that sleeps (some of its ticks come to nothing while it
+ * does), ticks on without leaving records; such ticks lie on the grid of its period and are taken out of
+ * the realised interval of the next sample.
  *
  * Pure: no system calls, no allocation.
  */
@@ -54,7 +55,8 @@ void tick_start(struct tick_state *state, uint64_t armed, uint64_t due);
  * takes (for timers the period itself). */
 void tick_redraw(struct tick_state *state, uint64_t before_ns, uint64_t lead_ns, uint64_t period);
 
-/* Accounts for one sample record, kept or not, in the order of the ring. */
+/* Accounts for one sample record, kept or not, in the order of the ring; `skips`: ticks can have passed
+ * without one. */
 struct tick tick_account(struct tick_state *state, uint64_t time_ns, uint64_t value, bool skips);
 
 /* Records of this event were lost: the next interval is no longer known to be one. */

@@ -132,8 +132,9 @@ static void a_clock_without_exclusions_keeps_its_long_intervals(void **state)
 	assert_int_equal(tick_account(&clock, 8 * MS, 8 * MS, false).realised, 6 * MS);
 }
 
-/* Restarted at an unknown moment of the excluded time: only the last period is known. */
-static void a_cut_interval_with_skipped_ticks_is_its_last_period(void **state)
+/* Restarted 1 ms after the last tick, 9 ms before this one. */
+static void
+a_cut_interval_with_skipped_ticks_is_its_last_period_and_the_rest_of_the_old(void **state)
 {
 	struct tick_state clock;
 	struct tick tick;
@@ -143,8 +144,33 @@ static void a_cut_interval_with_skipped_ticks_is_its_last_period(void **state)
 	tick_account(&clock, 2 * MS, 2 * MS, true);
 	tick_redraw(&clock, 3 * MS, 3 * MS, 3 * MS);
 	tick = tick_account(&clock, 12 * MS, 12 * MS, true);
-	assert_int_equal(tick.realised, 3 * MS);
+	assert_int_equal(tick.realised, 3 * MS + MS);
 	assert_false(tick.whole);
+}
+
+static void ticks_that_passed_before_the_cut_are_taken_out_too(void **state)
+{
+	struct tick_state clock;
+
+	(void)state;
+	tick_start(&clock, 2 * MS, 2 * MS);
+	tick_account(&clock, 2 * MS, 2 * MS, true);
+	tick_redraw(&clock, 7 * MS, 4 * MS, 4 * MS);
+	assert_int_equal(tick_account(&clock, 15 * MS, 15 * MS, true).realised, 4 * MS + MS);
+}
+
+/* The thread ran 5 of 20 ms: where in them the restart lies is not known. */
+static void a_cut_interval_of_a_clock_that_stood_still_is_what_two_periods_explain(void **state)
+{
+	struct tick_state clock;
+
+	(void)state;
+	tick_start(&clock, 2 * MS, 2 * MS);
+	tick_account(&clock, 2 * MS, 2 * MS, true);
+	tick_redraw(&clock, 3 * MS, 4 * MS, 4 * MS);
+	assert_int_equal(tick_account(&clock, 22 * MS, 7 * MS, true).realised, 5 * MS);
+	tick_redraw(&clock, 23 * MS, 2 * MS, 2 * MS);
+	assert_int_equal(tick_account(&clock, 42 * MS, 17 * MS, true).realised, 2 * MS);
 }
 
 static void an_interval_after_a_loss_is_not_compared(void **state)
@@ -170,7 +196,11 @@ int main(void)
 		cmocka_unit_test(a_redraw_ends_the_thinning_of_a_start),
 		cmocka_unit_test(ticks_without_a_record_are_taken_out_of_the_interval),
 		cmocka_unit_test(a_clock_without_exclusions_keeps_its_long_intervals),
-		cmocka_unit_test(a_cut_interval_with_skipped_ticks_is_its_last_period),
+		cmocka_unit_test(
+			a_cut_interval_with_skipped_ticks_is_its_last_period_and_the_rest_of_the_old),
+		cmocka_unit_test(ticks_that_passed_before_the_cut_are_taken_out_too),
+		cmocka_unit_test(
+			a_cut_interval_of_a_clock_that_stood_still_is_what_two_periods_explain),
 		cmocka_unit_test(an_interval_after_a_loss_is_not_compared),
 	};
 
