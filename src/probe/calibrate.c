@@ -4,6 +4,7 @@
  */
 #include "probe/calibrate.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,10 @@
 #define RATE_MIN_NS UINT64_C(20000000)
 
 #ifdef __x86_64__
+
+#define MACHINE EM_X86_64
+
+static const uint8_t ret_bytes[] = { 0xc3 };
 
 static uint64_t ticks(void)
 {
@@ -73,7 +78,6 @@ static void bench_code(struct bench *bench, const struct stub *wanted)
 {
 	struct stub stub = *wanted;
 	const size_t agent_bytes = agent_code_bytes;
-	const uint8_t ret = 0xc3;
 	struct code_buffer buffer = {
 		.bytes = bench->region + AGENT_CODE_OFFSET + ((agent_bytes + 63) & ~(size_t)63),
 		.capacity = 4096,
@@ -85,12 +89,12 @@ static void bench_code(struct bench *bench, const struct stub *wanted)
 	stub.region = (uint64_t)(uintptr_t)bench->region;
 	stub.function = 0;
 	bench->plain = (void (*)(void))(uintptr_t)code_buffer_here(&buffer);
-	code_buffer_append(&buffer, &ret, 1);
+	code_buffer_append(&buffer, ret_bytes, sizeof(ret_bytes));
 	buffer.size = 64;
 	bench->probed = (void (*)(void))(uintptr_t)code_buffer_here(&buffer);
-	(void)!stub_append_kind(&stub, CODE_SITE_ENTRY, &buffer);
-	(void)!stub_append_kind(&stub, CODE_SITE_RETURN, &buffer);
-	code_buffer_append(&buffer, &ret, 1);
+	(void)!stub_append_kind(MACHINE, &stub, CODE_SITE_ENTRY, &buffer);
+	(void)!stub_append_kind(MACHINE, &stub, CODE_SITE_RETURN, &buffer);
+	code_buffer_append(&buffer, ret_bytes, sizeof(ret_bytes));
 }
 
 static enum status bench_make(struct bench *bench, const struct stub *stub, uint64_t every,

@@ -30,6 +30,20 @@ struct remote {
 	struct registers registers;
 };
 
+/* Bytes looked for in the target's code, and where they were found first (0: nowhere). */
+struct remote_pattern {
+	const uint8_t *bytes;
+	size_t size;
+	uint64_t found;
+};
+
+MUST_CHECK enum status remote_find(const struct remote *remote, struct remote_pattern *patterns,
+				   size_t n, struct error *error);
+
+/* Per architecture: finds the instructions, chooses `gadget` and `stack`, and writes there what leads the thread back
+ * to where it is. Registers and mask have been read. */
+MUST_CHECK enum status remote_chain_write(struct remote *remote, struct error *error);
+
 /* Prepares a stopped thread (plain) for calls. */
 MUST_CHECK enum status remote_begin(struct remote *remote, const struct sys *sys, pid_t pid,
 				    const struct tracee *thread, int memory_fd,

@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The code of a probe: what runs in a trampoline at an entry or an exit (a hook of src/code), x86-64.
+ * The code of a probe: what runs in a trampoline at an entry or an exit (a hook of src/code). Pure: bytes are
+ * written for either machine on every host.
  *
- * Where mode and options allow it, everything is done in line, since two nanoseconds matter:
- *
- *	count		lea -128(%rsp),%rsp; push rax, rcx; flags to ax
- *			enabled? this thread's block? below the cap?	else out
- *			incq %gs:calls
- *			(every N: decq %gs:countdown, at 0 open a frame)
- *			flags, rcx, rax and rsp back
- *	time		the same frame, then a call into the agent, which does the rest
- *
- * All registers and flags survive, and 128 bytes below the target's stack pointer are not touched.
+ * Where mode and options allow it, everything is done in line, since two nanoseconds matter: is the engine
+ * alive, is the block this thread's, is the cap reached? Then one word is added to. What times a call goes on
+ * into the agent. All registers and flags survive, and 128 bytes below the target's stack pointer are not touched.
  */
 #ifndef ASSAY_PROBE_STUB_H
 #define ASSAY_PROBE_STUB_H
@@ -38,8 +32,14 @@ struct stub {
 bool stub_append(void *state, const struct code_plan *plan, const struct code_site *site,
 		 struct code_buffer *buffer);
 
-/* Entry and exit stubs for callers that have no plan (calibration). */
-bool stub_append_kind(const struct stub *stub, enum code_site_kind kind,
+/* Entry and exit stubs for callers that have no plan (calibration); machine: EM_X86_64 or EM_AARCH64. */
+bool stub_append_kind(uint16_t machine, const struct stub *stub, enum code_site_kind kind,
 		      struct code_buffer *buffer);
+
+/* The machines, each for itself. */
+bool stub_append_x86_64(const struct stub *stub, const struct code_plan *plan,
+			const struct code_site *site, struct code_buffer *buffer);
+bool stub_append_kind_x86_64(const struct stub *stub, enum code_site_kind kind,
+			     struct code_buffer *buffer);
 
 #endif

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Stubs of x86-64.
+ *
+ *	count		lea -128(%rsp),%rsp; push rax, rcx; flags to ax
+ *			enabled? this thread's block? below the cap?	else out
+ *			incq %gs:calls
+ *			(every N: decq %gs:countdown, at 0 open a frame)
+ *			flags, rcx, rax and rsp back
+ *	time		the same frame, then a call into the agent, which does the rest
+ *
+ * All registers and flags survive, and 128 bytes below the target's stack pointer are not touched.
+ */
+#include "probe/stub.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include <elf.h>
+
+#define STUB_MAX_LABELS 8u
+#define STUB_MAX_JUMPS  32u
+#define STUB_MAX_RANGES 16u /* of a function with an indirect exit */
+#define RED_ZONE        128
+
+enum label { LABEL_OUT, LABEL_MINE, LABEL_CALL, LABEL_AGAIN, LABEL_COUNT, LABEL_INSIDE, LABEL_END };
+
+/* Code under construction with forward jumps: all with 32 bits, filled in at the end. */
+struct writer {
+	const struct stub *stub;
+	struct code_buffer *buffer;
+	struct {
+		size_t at; /* of the displacement */
+		enum label label;
+	} jumps[STUB_MAX_JUMPS];
+	size_t n_jumps;
+	size_t labels[STUB_MAX_LABELS];
+};
+
+#define PUT(writer, ...)                                                       \
+	code_buffer_append((writer)->buffer, (const uint8_t[]){ __VA_ARGS__ }, \
+			   sizeof((const uint8_t[]){ __VA_ARGS__ }))
+
+static void put_u32(struct writer *w, uint64_t value)
+{
+	const uint32_t v = (uint32_t)value;
+
+	code_buffer_append(w->buffer, &v, sizeof(v));
+}
+
+/* The displacement to something in the region, from the end of an instruction that it ends. */
+static void put_distance(struct writer *w, uint64_t offset)
+{
+	const uint64_t end = code_buffer_here(w->buffer) + 4;
+	const int64_t distance = (int64_t)(w->stub->region + offset - end);
+
+	if (distance != (int32_t)distance)
+		w->buffer->unreachable = true;
+	put_u32(w, (uint64_t)distance);
+}
+
+static void put_jump(struct writer *w, enum label label)
+{
+	w->jumps[w->n_jumps].at = w->buffer->size;
+	w->jumps[w->n_jumps++].label = label;
+	put_u32(w, 0);
+}
+
+static void put_label(struct writer *w, enum label label)
+{
+	w->labels[label] = w->buffer->size;
+}
+
+static void jumps_fill(struct writer *w)
+{
+	for (size_t i = 0; i < w->n_jumps; i++) {
+		const size_t at = w->jumps[i].at;
+		const uint32_t distance = (uint32_t)(w->labels[w->jumps[i].label] - (at + 4));
+
+		if (at + 4 <= w->buffer->size && !w->buffer->full)
+			memcpy(w->buffer->bytes + at, &distance, sizeof(distance));
+	}
+}
+
+static void put_call(struct writer *w, uint32_t entry)
+{
+	PUT(w, 0xe8); /* call rel32 */
+	put_distance(w, AGENT_CODE_OFFSET + entry);
+}
+
+static uint64_t of_function(const struct stub *stub, size_t field)
+{
+	return AGENT_FUNCTIONS_OFFSET + (uint64_t)stub->function * stub->function_bytes + field;
+}
+
+/* Down past the red zone; rax, rcx and flags saved: ah and al hold the flags. */
+static void put_open(struct writer *w)
+{
+	PUT(w, 0x48, 0x8d, 0x64, 0x24, 0x80); /* lea -0x80(%rsp),%rsp */
+	PUT(w, 0x50, 0x51);                   /* push %rax; push %rcx */
+	PUT(w, 0x9f, 0x0f, 0x90, 0xc0);       /* lahf; seto %al */
+}
+
+static void put_close(struct writer *w)
+{
+	PUT(w, 0x04, 0x7f, 0x9e, 0x59, 0x58);                   /* add $0x7f,%al; sahf; pop; pop */
+	PUT(w, 0x48, 0x8d, 0xa4, 0x24, 0x80, 0x00, 0x00, 0x00); /* lea 0x80(%rsp),%rsp */
+}
+
+/* Goes on only when probes are on and the block is this thread's; else to LABEL_OUT, or, for a thread's first
+ * hit, falls through with LABEL_MINE ahead. */
+static void put_tests(struct writer *w)
+{
+	PUT(w, 0x48, 0x8b, 0x0d); /* mov control.negative_owner(%rip),%rcx */
+	put_distance(w, AGENT_CONTROL_OFFSET + offsetof(struct agent_control, negative_owner));
+	PUT(w, 0x48, 0x85, 0xc9); /* test %rcx,%rcx */
+	PUT(w, 0x0f, 0x84);       /* jz */
+	put_jump(w, LABEL_OUT);
+	PUT(w, 0x03, 0x0d); /* add shared.owner(%rip),%ecx */
+	put_distance(w, AGENT_SHARED_OFFSET + offsetof(struct agent_shared, owner));
+	PUT(w, 0x0f, 0x85); /* jnz */
+	put_jump(w, LABEL_OUT);
+	PUT(w, 0x64, 0x48, 0x8b, 0x0c, 0x25, 0, 0, 0, 0); /* mov %fs:0,%rcx */
+	PUT(w, 0x65, 0x48, 0x03, 0x0c, 0x25);             /* add %gs:negative_thread,%rcx */
+	put_u32(w, offsetof(struct agent_block, negative_thread));
+}
+
+/* Calls the agent with the function's number; rax (the flags) survives. */
+static void put_agent(struct writer *w, uint32_t entry)
+{
+	PUT(w, 0x50, 0xb8); /* push %rax; mov $function,%eax */
+	put_u32(w, w->stub->function);
+	put_call(w, entry);
+	PUT(w, 0x58); /* pop %rax */
+}
+
+/* At the cap: out, unless a new epoch has begun. `left` is compared as signed: a signal handler may take the
+ * last one between test and decrement. */
+static void put_cap(struct writer *w)
+{
+	put_label(w, LABEL_AGAIN);
+	PUT(w, 0x65, 0x48, 0x83, 0x3c, 0x25); /* cmpq $0,%gs:left */
+	put_u32(w, of_function(w->stub, offsetof(struct agent_function, left)));
+	PUT(w, 0x00);
+	PUT(w, 0x0f, 0x8f); /* jg */
+	put_jump(w, LABEL_COUNT);
+	PUT(w, 0x48, 0x8b, 0x0d); /* mov shared.epoch(%rip),%rcx */
+	put_distance(w, AGENT_SHARED_OFFSET + offsetof(struct agent_shared, epoch));
+	PUT(w, 0x65, 0x48, 0x3b, 0x0c, 0x25); /* cmp %gs:epoch,%rcx */
+	put_u32(w, of_function(w->stub, offsetof(struct agent_function, epoch)));
+	PUT(w, 0x0f, 0x84); /* je */
+	put_jump(w, LABEL_OUT);
+	PUT(w, 0x65, 0x48, 0x89, 0x0c, 0x25); /* mov %rcx,%gs:epoch */
+	put_u32(w, of_function(w->stub, offsetof(struct agent_function, epoch)));
+	PUT(w, 0x48, 0x8b, 0x0d); /* mov shared.cap(%rip),%rcx */
+	put_distance(w, AGENT_SHARED_OFFSET + offsetof(struct agent_shared, cap));
+	PUT(w, 0x65, 0x48, 0x89, 0x0c, 0x25); /* mov %rcx,%gs:left */
+	put_u32(w, of_function(w->stub, offsetof(struct agent_function, left)));
+	PUT(w, 0xe9); /* jmp */
+	put_jump(w, LABEL_AGAIN);
+	put_label(w, LABEL_COUNT);
+	PUT(w, 0x65, 0x48, 0xff, 0x0c, 0x25); /* decq %gs:left */
+	put_u32(w, of_function(w->stub, offsetof(struct agent_function, left)));
+}
+
+static void entry_inline(struct writer *w)
+{
+	put_open(w);
+	put_tests(w);
+	PUT(w, 0x0f, 0x84); /* jz */
+	put_jump(w, LABEL_MINE);
+	PUT(w, 0x50, 0xb8); /* push %rax; mov $function,%eax */
+	put_u32(w, w->stub->function);
+	put_call(w, w->stub->entries.claim);
+	PUT(w, 0x48, 0x85, 0xc0, 0x58); /* test %rax,%rax; pop %rax */
+	PUT(w, 0x0f, 0x84);             /* jz: counted for a thread without a block */
+	put_jump(w, LABEL_OUT);
+	put_label(w, LABEL_MINE);
+	if (w->stub->capped)
+		put_cap(w);
+	PUT(w, 0x65, 0x48, 0xff, 0x04, 0x25); /* incq %gs:calls */
+	put_u32(w, of_function(w->stub, offsetof(struct agent_function, calls)));
+	if (w->stub->mode == PROBE_TIME) {
+		PUT(w, 0x65, 0x48, 0xff, 0x0c, 0x25); /* decq %gs:countdown */
+		put_u32(w, offsetof(struct agent_block, countdown));
+		PUT(w, 0x0f, 0x8f); /* jg */
+		put_jump(w, LABEL_OUT);
+		put_agent(w, w->stub->entries.sample);
+	}
+	put_label(w, LABEL_OUT);
+	put_close(w);
+}
+
+/* Only a frame whose stack pointer this is can end here, as long as the stack is the current one. */
+static void exit_inline(struct writer *w)
+{
+	put_open(w);
+	put_tests(w);
+	PUT(w, 0x0f, 0x85); /* jnz */
+	put_jump(w, LABEL_OUT);
+	PUT(w, 0x48, 0x8d, 0x8c, 0x24, RED_ZONE + 16, 0, 0, 0); /* lea 144(%rsp),%rcx */
+	PUT(w, 0x65, 0x48, 0x3b, 0x0c, 0x25);                   /* cmp %gs:top_sp,%rcx */
+	put_u32(w, offsetof(struct agent_block, top_sp));
+	PUT(w, 0x0f, 0x84); /* je */
+	put_jump(w, LABEL_CALL);
+	PUT(w, 0x65, 0x48, 0x2b, 0x0c, 0x25); /* sub %gs:low,%rcx */
+	put_u32(w, offsetof(struct agent_block, low));
+	PUT(w, 0x65, 0x48, 0x3b, 0x0c, 0x25); /* cmp %gs:size,%rcx */
+	put_u32(w, offsetof(struct agent_block, size));
+	PUT(w, 0x0f, 0x82); /* jb */
+	put_jump(w, LABEL_OUT);
+	put_label(w, LABEL_CALL);
+	put_agent(w, w->stub->entries.leave_inline);
+	put_label(w, LABEL_OUT);
+	put_close(w);
+}
+
+/* Every call is timed: the agent tests, counts and reads the clock. */
+static void pair_called(struct writer *w, uint32_t entry)
+{
+	PUT(w, 0x48, 0x8d, 0x64, 0x24, 0x80); /* lea -0x80(%rsp),%rsp */
+	PUT(w, 0x50, 0xb8);                   /* push %rax; mov $function,%eax */
+	put_u32(w, w->stub->function);
+	put_call(w, entry);
+	PUT(w, 0x58);                                           /* pop %rax */
+	PUT(w, 0x48, 0x8d, 0xa4, 0x24, 0x80, 0x00, 0x00, 0x00); /* lea 0x80(%rsp),%rsp */
+}
+
+/* An indirect jump leaves the function when its target lies in none of its ranges: to LABEL_INSIDE if not. */
+static bool put_target_test(struct writer *w, const struct code_plan *plan,
+			    const struct code_site *site)
+{
+	const uint16_t machine = code_module_machine(plan->module);
+	struct code_range ranges[CODE_FUNCTION_MAX_PARTS];
+	const size_t n = code_plan_inside(plan, ranges, CODE_FUNCTION_MAX_PARTS);
+	const uint8_t *bytes = NULL;
+	struct code_insn insn;
+	size_t length;
+
+	for (length = CODE_INSN_MAX_LENGTH; length > 1; length--) {
+		bytes = code_module_bytes(plan->module, site->address, length);
+		if (bytes)
+			break;
+	}
+	if (!bytes || !code_insn_decode(machine, bytes, length, site->address, &insn))
+		return false;
+	PUT(w, 0x48, 0x8d, 0x64, 0x24, 0x80); /* lea -0x80(%rsp),%rsp */
+	PUT(w, 0x50, 0x51);                   /* push %rax; push %rcx */
+	if (n > STUB_MAX_RANGES ||
+	    !code_target_load_append(machine, &insn, bytes, 1 /* rcx */, RED_ZONE + 16, w->buffer))
+		return false;
+	PUT(w, 0x9f, 0x0f, 0x90, 0xc0, 0x52); /* lahf; seto %al; push %rdx */
+	for (size_t i = 0; i < n; i++) {
+		PUT(w, 0x48, 0x8d, 0x15); /* lea start(%rip),%rdx */
+		put_u32(w, ranges[i].start - (code_buffer_here(w->buffer) + 4));
+		PUT(w, 0x48, 0xf7, 0xda, 0x48, 0x01, 0xca); /* neg %rdx; add %rcx,%rdx */
+		PUT(w, 0x48, 0x81, 0xfa);                   /* cmp $size,%rdx */
+		put_u32(w, ranges[i].end - ranges[i].start);
+		PUT(w, 0x0f, 0x82); /* jb */
+		put_jump(w, LABEL_INSIDE);
+	}
+	PUT(w, 0x5a); /* pop %rdx */
+	put_close(w);
+	return true;
+}
+
+static void put_inside(struct writer *w)
+{
+	PUT(w, 0xe9); /* jmp */
+	put_jump(w, LABEL_END);
+	put_label(w, LABEL_INSIDE);
+	PUT(w, 0x5a); /* pop %rdx */
+	put_close(w);
+	put_label(w, LABEL_END);
+}
+
+static void hook_append(struct writer *w, enum code_site_kind kind)
+{
+	const struct stub *stub = w->stub;
+	const bool in_line = stub->mode == PROBE_COUNT || stub->sampled || stub->capped;
+
+	if (kind == CODE_SITE_ENTRY && in_line)
+		entry_inline(w);
+	else if (kind == CODE_SITE_ENTRY)
+		pair_called(w, stub->entries.enter);
+	else if (stub->mode == PROBE_TIME && in_line)
+		exit_inline(w);
+	else if (stub->mode == PROBE_TIME)
+		pair_called(w, stub->entries.leave);
+}
+
+bool stub_append_kind_x86_64(const struct stub *stub, enum code_site_kind kind,
+			     struct code_buffer *buffer)
+{
+	struct writer w = { .stub = stub, .buffer = buffer };
+
+	hook_append(&w, kind);
+	jumps_fill(&w);
+	return true;
+}
+
+bool stub_append_x86_64(const struct stub *stub, const struct code_plan *plan,
+			const struct code_site *site, struct code_buffer *buffer)
+{
+	struct writer w = { .stub = stub, .buffer = buffer };
+	const bool looks = site->kind == CODE_SITE_TAIL_INDIRECT && w.stub->mode != PROBE_COUNT;
+
+	if (looks && !put_target_test(&w, plan, site))
+		return false;
+	hook_append(&w, (enum code_site_kind)site->kind);
+	if (looks)
+		put_inside(&w);
+	jumps_fill(&w);
+	return true;
+}
