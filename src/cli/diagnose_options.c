@@ -2,7 +2,6 @@
 #include "cli/diagnose_options.h"
 
 #include <getopt.h>
-#include <string.h>
 
 const char diagnose_cli_help[] =
 	"usage: assay diagnose [options] [BUNDLE | perf.data | -]    (default: out.assay, else "
@@ -28,45 +27,20 @@ const char diagnose_cli_help[] =
 	"      --symfs DIR, --kallsyms FILE, -k FILE, --debuginfod   where names are found\n"
 	"      --color WHEN        auto, always, never;  --no-pager\n";
 
-enum {
-	OPTION_COMM = 256,
-	OPTION_TIME,
-	OPTION_PLOT,
-	OPTION_STRICT,
-	OPTION_JSON,
-	OPTION_SYMFS,
-	OPTION_KALLSYMS,
-	OPTION_DEBUGINFOD,
-	OPTION_COLOUR,
-	OPTION_NO_PAGER,
-};
+enum { OPTION_PLOT = READING_LAST, OPTION_STRICT };
 
 static const struct option long_options[] = {
+	READING_LONG_OPTIONS,
+	READING_FILTER_LONG_OPTIONS,
 	{ "input", required_argument, NULL, 'i' },
-	{ "event", required_argument, NULL, 'e' },
-	{ "comm", required_argument, NULL, OPTION_COMM },
-	{ "comms", required_argument, NULL, OPTION_COMM },
-	{ "pid", required_argument, NULL, 'p' },
-	{ "tid", required_argument, NULL, 't' },
-	{ "cpu", required_argument, NULL, 'C' },
-	{ "time", required_argument, NULL, OPTION_TIME },
 	{ "plot", no_argument, NULL, OPTION_PLOT },
 	{ "strict", no_argument, NULL, OPTION_STRICT },
-	{ "verbose", no_argument, NULL, 'v' },
-	{ "json", no_argument, NULL, OPTION_JSON },
-	{ "symfs", required_argument, NULL, OPTION_SYMFS },
-	{ "kallsyms", required_argument, NULL, OPTION_KALLSYMS },
-	{ "vmlinux", required_argument, NULL, 'k' },
-	{ "debuginfod", no_argument, NULL, OPTION_DEBUGINFOD },
-	{ "color", required_argument, NULL, OPTION_COLOUR },
-	{ "no-pager", no_argument, NULL, OPTION_NO_PAGER },
-	{ "help", no_argument, NULL, 'h' },
 	{ NULL, 0, NULL, 0 },
 };
 
 void diagnose_cli_release(struct diagnose_cli *cli)
 {
-	filter_release(&cli->filter);
+	reading_release(&cli->reading);
 }
 
 static enum status option_take(struct diagnose_cli *cli, int option, const char *word,
@@ -74,31 +48,9 @@ static enum status option_take(struct diagnose_cli *cli, int option, const char 
 {
 	switch (option) {
 	case 'i': cli->path = optarg; return STATUS_OK;
-	case 'e': cli->event = optarg; return STATUS_OK;
-	case 'p': return filter_pids(&cli->filter, optarg, error);
-	case 't': return filter_tids(&cli->filter, optarg, error);
-	case 'C': return filter_cpus(&cli->filter, optarg, error);
-	case OPTION_COMM: return filter_comms(&cli->filter, optarg, error);
-	case OPTION_TIME: return filter_time(&cli->filter, optarg, error);
 	case OPTION_PLOT: cli->plot = true; return STATUS_OK;
 	case OPTION_STRICT: cli->strict = true; return STATUS_OK;
-	case OPTION_JSON: cli->json = true; return STATUS_OK;
-	case OPTION_SYMFS: cli->symfs = optarg; return STATUS_OK;
-	case OPTION_KALLSYMS: cli->kallsyms = optarg; return STATUS_OK;
-	case 'k': cli->vmlinux = optarg; return STATUS_OK;
-	case OPTION_DEBUGINFOD: cli->debuginfod = true; return STATUS_OK;
-	case OPTION_NO_PAGER: cli->pager = false; return STATUS_OK;
-	case 'v': cli->verbose = true; return STATUS_OK;
-	case 'h': cli->help = true; return STATUS_OK;
-	case OPTION_COLOUR:
-		if (page_colour_parse(optarg, &cli->colour))
-			return STATUS_OK;
-		return error_set(error, STATUS_USAGE,
-				 "--color takes auto, always or never, not \"%s\"", optarg);
-	case ':': return error_set(error, STATUS_USAGE, "%s needs a value", word);
-	default:
-		return error_set(error, STATUS_USAGE, "%s: no such option (assay diagnose --help)",
-				 word);
+	default: return reading_take(&cli->reading, option, word, "diagnose", error);
 	}
 }
 
@@ -106,20 +58,17 @@ enum status diagnose_cli_parse(struct diagnose_cli *cli, int argc, char **argv, 
 {
 	int option;
 
-	*cli = (struct diagnose_cli){ .pager = true };
-	filter_init(&cli->filter);
+	*cli = (struct diagnose_cli){ 0 };
+	reading_init(&cli->reading);
 	opterr = 0;
 	optind = 0;
-	while ((option = getopt_long(argc, argv, ":i:e:p:t:C:k:vh", long_options, NULL)) != -1) {
-		const enum status status = option_take(cli, option, argv[optind - 1], error);
+	while ((option = getopt_long(argc, argv,
+				     ":i:" READING_SHORT_OPTIONS READING_FILTER_SHORT_OPTIONS,
+				     long_options, NULL)) != -1) {
+		const enum status status = option_take(cli, option, reading_word(argv), error);
 
 		if (status != STATUS_OK)
 			return status;
 	}
-	if (optind < argc)
-		cli->path = argv[optind++];
-	if (optind < argc)
-		return error_set(error, STATUS_USAGE, "%s: one recording is diagnosed at a time",
-				 argv[optind]);
-	return STATUS_OK;
+	return reading_path(&cli->path, argc, argv, error);
 }

@@ -8,15 +8,12 @@
 #include <stdbool.h>
 
 #include "base/status.h"
-#include "cli/page.h"
-#include "profile/filter.h"
+#include "cli/reading.h"
 
 struct diagnose_cli {
+	struct reading reading;
 	const char *path; /* NULL: the default */
-	const char *event, *symfs, *kallsyms, *vmlinux;
-	struct filter filter;
-	bool json, verbose, plot, strict, debuginfod, pager, help;
-	enum page_colour colour;
+	bool plot, strict;
 };
 
 extern const char diagnose_cli_help[];

@@ -29,40 +29,30 @@ const char diff_cli_help[] =
 	"  -q, --quiet   the table only;  -h, --help\n";
 
 enum {
-	OPTION_CHILDREN = 256,
+	OPTION_CHILDREN = READING_LAST,
 	OPTION_NO_CHILDREN,
 	OPTION_WITHIN,
 	OPTION_ROWS,
 	OPTION_PERCENT_LIMIT,
-	OPTION_JSON,
 	OPTION_HTML,
-	OPTION_SYMFS,
-	OPTION_KALLSYMS,
-	OPTION_DEBUGINFOD,
-	OPTION_COLOUR,
-	OPTION_NO_PAGER,
 };
 
 static const struct option long_options[] = {
-	{ "event", required_argument, NULL, 'e' },
+	READING_LONG_OPTIONS,
 	{ "children", no_argument, NULL, OPTION_CHILDREN },
 	{ "no-children", no_argument, NULL, OPTION_NO_CHILDREN },
 	{ "within", required_argument, NULL, OPTION_WITHIN },
 	{ "rows", required_argument, NULL, OPTION_ROWS },
 	{ "percent-limit", required_argument, NULL, OPTION_PERCENT_LIMIT },
-	{ "json", no_argument, NULL, OPTION_JSON },
 	{ "html", required_argument, NULL, OPTION_HTML },
-	{ "symfs", required_argument, NULL, OPTION_SYMFS },
-	{ "kallsyms", required_argument, NULL, OPTION_KALLSYMS },
-	{ "vmlinux", required_argument, NULL, 'k' },
-	{ "debuginfod", no_argument, NULL, OPTION_DEBUGINFOD },
-	{ "color", required_argument, NULL, OPTION_COLOUR },
-	{ "no-pager", no_argument, NULL, OPTION_NO_PAGER },
 	{ "quiet", no_argument, NULL, 'q' },
-	{ "verbose", no_argument, NULL, 'v' },
-	{ "help", no_argument, NULL, 'h' },
 	{ NULL, 0, NULL, 0 },
 };
+
+void diff_cli_release(struct diff_cli *cli)
+{
+	reading_release(&cli->reading);
+}
 
 /* A plain number in [low, high]; `suffix` may follow. */
 static enum status number_parse(const char *option, const char *word, const char *suffix,
@@ -85,7 +75,6 @@ static enum status option_take(struct diff_cli *cli, int option, const char *wor
 	enum status status;
 
 	switch (option) {
-	case 'e': cli->event = optarg; return STATUS_OK;
 	case OPTION_CHILDREN: cli->by_total = true; return STATUS_OK;
 	case OPTION_NO_CHILDREN: cli->by_total = false; return STATUS_OK;
 	case OPTION_WITHIN:
@@ -99,27 +88,11 @@ static enum status option_take(struct diff_cli *cli, int option, const char *wor
 	case OPTION_PERCENT_LIMIT:
 		return number_parse("--percent-limit", optarg, "%", 0, 100, &cli->percent_limit,
 				    error);
-	case OPTION_JSON: cli->json = true; return STATUS_OK;
 	case OPTION_HTML:
 		return error_set(error, STATUS_UNSUPPORTED,
 				 "--html is not in this version: use --json");
-	case OPTION_SYMFS: cli->symfs = optarg; return STATUS_OK;
-	case OPTION_KALLSYMS: cli->kallsyms = optarg; return STATUS_OK;
-	case 'k': cli->vmlinux = optarg; return STATUS_OK;
-	case OPTION_DEBUGINFOD: cli->debuginfod = true; return STATUS_OK;
-	case OPTION_NO_PAGER: cli->pager = false; return STATUS_OK;
 	case 'q': cli->quiet = true; return STATUS_OK;
-	case 'v': cli->verbose = true; return STATUS_OK;
-	case 'h': cli->help = true; return STATUS_OK;
-	case OPTION_COLOUR:
-		if (page_colour_parse(optarg, &cli->colour))
-			return STATUS_OK;
-		return error_set(error, STATUS_USAGE,
-				 "--color takes auto, always or never, not \"%s\"", optarg);
-	case ':': return error_set(error, STATUS_USAGE, "%s needs a value", word);
-	default:
-		return error_set(error, STATUS_USAGE, "%s: no such option (assay diff --help)",
-				 word);
+	default: return reading_take(&cli->reading, option, word, "diff", error);
 	}
 }
 
@@ -128,18 +101,19 @@ enum status diff_cli_parse(struct diff_cli *cli, int argc, char **argv, struct e
 	int option;
 
 	*cli = (struct diff_cli){ .paths = { BUNDLE_DEFAULT_PATH ".old", BUNDLE_DEFAULT_PATH },
-				  .pager = true,
 				  .max_rows = TEXT_DEFAULT_ROWS,
 				  .percent_limit = TEXT_DEFAULT_PERCENT };
+	reading_init(&cli->reading);
 	opterr = 0;
 	optind = 0;
-	while ((option = getopt_long(argc, argv, ":e:k:qvh", long_options, NULL)) != -1) {
-		const enum status status = option_take(cli, option, argv[optind - 1], error);
+	while ((option = getopt_long(argc, argv, ":q" READING_SHORT_OPTIONS, long_options, NULL)) !=
+	       -1) {
+		const enum status status = option_take(cli, option, reading_word(argv), error);
 
 		if (status != STATUS_OK)
 			return status;
 	}
-	if (cli->help || optind == argc)
+	if (cli->reading.help || optind == argc)
 		return STATUS_OK;
 	if (argc - optind != 2)
 		return error_set(error, STATUS_USAGE,

@@ -9,21 +9,21 @@
 #include <stddef.h>
 
 #include "base/status.h"
-#include "cli/page.h"
+#include "cli/reading.h"
 
 struct diff_cli {
+	struct reading reading; /* without a filter */
 	const char *paths[2];
-	const char *event, *symfs, *kallsyms, *vmlinux;
-	bool json, by_total, verbose, quiet, debuginfod, pager, help;
+	bool by_total, quiet;
 	size_t max_rows;
 	double percent_limit, within;
-	enum page_colour colour;
 };
 
 extern const char diff_cli_help[];
 
-/* STATUS_USAGE names the word. Nothing to release. */
+/* STATUS_USAGE names the word. Release in any case. */
 MUST_CHECK enum status diff_cli_parse(struct diff_cli *cli, int argc, char **argv,
 				      struct error *error);
+void diff_cli_release(struct diff_cli *cli);
 
 #endif

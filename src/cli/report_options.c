@@ -44,36 +44,23 @@ const char report_cli_help[] =
 	"      --color WHEN        auto, always, never;  --no-pager\n";
 
 enum option_code {
-	OPTION_COMM = 256,
-	OPTION_TIME,
-	OPTION_NO_CHILDREN,
+	OPTION_NO_CHILDREN = READING_LAST,
 	OPTION_CHILDREN,
 	OPTION_INLINE,
 	OPTION_NO_INLINE,
 	OPTION_PERCENT_LIMIT,
 	OPTION_ROWS,
 	OPTION_TOP,
-	OPTION_JSON,
-	OPTION_SYMFS,
-	OPTION_KALLSYMS,
-	OPTION_DEBUGINFOD,
 	OPTION_NO_DEMANGLE,
 	OPTION_DEMANGLE,
-	OPTION_COLOUR,
-	OPTION_NO_PAGER,
 	OPTION_STDIO,
 	OPTION_LATER,
 };
 
 static const struct option long_options[] = {
+	READING_LONG_OPTIONS,
+	READING_FILTER_LONG_OPTIONS,
 	{ "input", required_argument, NULL, 'i' },
-	{ "event", required_argument, NULL, 'e' },
-	{ "comm", required_argument, NULL, OPTION_COMM },
-	{ "comms", required_argument, NULL, OPTION_COMM },
-	{ "pid", required_argument, NULL, 'p' },
-	{ "tid", required_argument, NULL, 't' },
-	{ "cpu", required_argument, NULL, 'C' },
-	{ "time", required_argument, NULL, OPTION_TIME },
 	{ "sort", required_argument, NULL, 's' },
 	{ "no-children", no_argument, NULL, OPTION_NO_CHILDREN },
 	{ "children", no_argument, NULL, OPTION_CHILDREN },
@@ -83,29 +70,20 @@ static const struct option long_options[] = {
 	{ "rows", required_argument, NULL, OPTION_ROWS },
 	{ "show-nr-samples", no_argument, NULL, 'n' },
 	{ "top", required_argument, NULL, OPTION_TOP },
-	{ "verbose", no_argument, NULL, 'v' },
 	{ "quiet", no_argument, NULL, 'q' },
-	{ "json", no_argument, NULL, OPTION_JSON },
-	{ "symfs", required_argument, NULL, OPTION_SYMFS },
-	{ "kallsyms", required_argument, NULL, OPTION_KALLSYMS },
-	{ "vmlinux", required_argument, NULL, 'k' },
-	{ "debuginfod", no_argument, NULL, OPTION_DEBUGINFOD },
 	{ "no-demangle", no_argument, NULL, OPTION_NO_DEMANGLE },
 	{ "demangle", no_argument, NULL, OPTION_DEMANGLE },
-	{ "color", required_argument, NULL, OPTION_COLOUR },
-	{ "no-pager", no_argument, NULL, OPTION_NO_PAGER },
 	{ "stdio", no_argument, NULL, OPTION_STDIO }, /* a habit from perf: always so here */
 	{ "html", optional_argument, NULL, OPTION_LATER },
 	{ "tui", no_argument, NULL, OPTION_LATER },
 	{ "plot", optional_argument, NULL, OPTION_LATER },
 	{ "explain", required_argument, NULL, OPTION_LATER },
-	{ "help", no_argument, NULL, 'h' },
 	{ NULL, 0, NULL, 0 },
 };
 
 void report_cli_release(struct report_cli *cli)
 {
-	filter_release(&cli->filter);
+	reading_release(&cli->reading);
 }
 
 static enum status count_parse(const char *option, const char *text, size_t least, size_t most,
@@ -183,33 +161,14 @@ static enum status sort_parse(struct report_cli *cli, const char *text, struct e
 	return status;
 }
 
-static enum status flag_take(struct report_cli *cli, int code, const char *word,
-			     struct error *error)
+static enum status later_refuse(const char *word, struct error *error)
 {
-	switch (code) {
-	case OPTION_NO_CHILDREN: cli->totals = false; return STATUS_OK;
-	case OPTION_CHILDREN: cli->rank_by_total = cli->totals = true; return STATUS_OK;
-	case OPTION_INLINE: cli->inlines = true; return STATUS_OK;
-	case OPTION_NO_INLINE: cli->inlines = false; return STATUS_OK;
-	case OPTION_JSON: cli->json = true; return STATUS_OK;
-	case OPTION_DEBUGINFOD: cli->debuginfod = true; return STATUS_OK;
-	case OPTION_NO_DEMANGLE: cli->demangle = false; return STATUS_OK;
-	case OPTION_DEMANGLE: cli->demangle = true; return STATUS_OK;
-	case OPTION_NO_PAGER: cli->pager = false; return STATUS_OK;
-	case OPTION_STDIO: return STATUS_OK;
-	case OPTION_LATER:
-		return error_set(error, STATUS_UNSUPPORTED, "%s is not in this version", word);
-	case 'n': cli->samples = true; return STATUS_OK;
-	case 'v': cli->verbose = true; return STATUS_OK;
-	case 'q': cli->quiet = true; return STATUS_OK;
-	case 'h': cli->help = true; return STATUS_OK;
-	default:
+	if (!strncmp(word, "--plot", 6))
 		return error_set(
-			error, STATUS_USAGE,
-			"%s: no such option, or its argument is missing; `assay report --help` "
-			"lists them",
-			word);
-	}
+			error, STATUS_UNSUPPORTED,
+			"--plot is an option of assay diagnose, which draws intervals and the "
+			"course of the recording");
+	return error_set(error, STATUS_UNSUPPORTED, "%s is not in this version", word);
 }
 
 static enum status option_take(struct report_cli *cli, int code, const char *word,
@@ -217,62 +176,52 @@ static enum status option_take(struct report_cli *cli, int code, const char *wor
 {
 	switch (code) {
 	case 'i': cli->path = optarg; return STATUS_OK;
-	case 'e': cli->event = optarg; return STATUS_OK;
-	case 'k': cli->vmlinux = optarg; return STATUS_OK;
-	case OPTION_SYMFS: cli->symfs = optarg; return STATUS_OK;
-	case OPTION_KALLSYMS: cli->kallsyms = optarg; return STATUS_OK;
-	case OPTION_COMM: return filter_comms(&cli->filter, optarg, error);
-	case 'p': return filter_pids(&cli->filter, optarg, error);
-	case 't': return filter_tids(&cli->filter, optarg, error);
-	case 'C': return filter_cpus(&cli->filter, optarg, error);
-	case OPTION_TIME: return filter_time(&cli->filter, optarg, error);
 	case 's': return sort_parse(cli, optarg, error);
 	case OPTION_PERCENT_LIMIT: return percent_parse(optarg, &cli->percent_limit, error);
 	case OPTION_ROWS:
 		return count_parse("--rows", optarg, 0, 1000000000, &cli->max_rows, error);
 	case OPTION_TOP:
 		return count_parse("--top", optarg, 1, ESTIMATE_CONTENDERS_MAX, &cli->top_k, error);
-	case OPTION_COLOUR:
-		return page_colour_parse(optarg, &cli->colour)
-			       ? STATUS_OK
-			       : error_set(error, STATUS_USAGE,
-					   "--color takes auto, always or never, not \"%s\"",
-					   optarg);
-	default: return flag_take(cli, code, word, error);
+	case OPTION_NO_CHILDREN: cli->totals = false; return STATUS_OK;
+	case OPTION_CHILDREN: cli->rank_by_total = cli->totals = true; return STATUS_OK;
+	case OPTION_INLINE: cli->inlines = true; return STATUS_OK;
+	case OPTION_NO_INLINE: cli->inlines = false; return STATUS_OK;
+	case OPTION_NO_DEMANGLE: cli->demangle = false; return STATUS_OK;
+	case OPTION_DEMANGLE: cli->demangle = true; return STATUS_OK;
+	case OPTION_STDIO: return STATUS_OK;
+	case OPTION_LATER: return later_refuse(word, error);
+	case 'n': cli->samples = true; return STATUS_OK;
+	case 'q': cli->quiet = true; return STATUS_OK;
+	default: return reading_take(&cli->reading, code, word, "report", error);
 	}
 }
 
 enum status report_cli_parse(struct report_cli *cli, int argc, char **argv, struct error *error)
 {
 	enum status status = STATUS_OK;
-	int code, at;
+	int code;
 
 	*cli = (struct report_cli){
 		.totals = true,
 		.demangle = true,
-		.pager = true,
 		.max_rows = TEXT_DEFAULT_ROWS,
 		.percent_limit = NAN,
 	};
-	filter_init(&cli->filter);
+	reading_init(&cli->reading);
 	opterr = 0;
-	optind = 1;
-	at = optind;
+	optind = 0;
 	while (status == STATUS_OK &&
-	       (code = getopt_long(argc, argv, "i:e:p:t:C:s:k:nvqh", long_options, NULL)) != -1) {
-		status = option_take(cli, code, argv[at], error);
-		at = optind;
-	}
+	       (code = getopt_long(argc, argv,
+				   ":i:s:nq" READING_SHORT_OPTIONS READING_FILTER_SHORT_OPTIONS,
+				   long_options, NULL)) != -1)
+		status = option_take(cli, code, reading_word(argv), error);
+	if (status == STATUS_OK)
+		status = reading_path(&cli->path, argc, argv, error);
 	if (status != STATUS_OK)
 		return status;
-	if (optind < argc)
-		cli->path = argv[optind++];
-	if (optind < argc)
-		return error_set(error, STATUS_USAGE, "one recording at a time: \"%s\" is too much",
-				 argv[optind]);
 	/* People want what matters, programs want all. */
 	if (isnan(cli->percent_limit))
-		cli->percent_limit = cli->json ? 0 : TEXT_DEFAULT_PERCENT;
+		cli->percent_limit = cli->reading.json ? 0 : TEXT_DEFAULT_PERCENT;
 	if (!cli->by)
 		cli->by = REPORT_BY_FUNCTION | REPORT_BY_MODULE;
 	if (cli->rank_by_total && !cli->totals)

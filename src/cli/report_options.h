@@ -9,19 +9,16 @@
 #include <stddef.h>
 
 #include "base/status.h"
-#include "cli/page.h"
-#include "profile/filter.h"
+#include "cli/reading.h"
 
 struct report_cli {
+	struct reading reading;
 	const char *path; /* NULL: the default */
-	const char *event, *symfs, *kallsyms, *vmlinux;
-	struct filter filter;
-	unsigned int by; /* REPORT_BY_* */
+	unsigned int by;  /* REPORT_BY_* */
 	bool rank_by_total, totals;
-	bool json, verbose, quiet, samples, inlines, demangle, debuginfod, pager, help;
+	bool quiet, samples, inlines, demangle;
 	size_t top_k, max_rows;
 	double percent_limit;
-	enum page_colour colour;
 };
 
 extern const char report_cli_help[];
