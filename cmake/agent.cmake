@@ -3,17 +3,30 @@
 # are in the folder's library, too, so that tests reach them.
 option(ASSAY_AGENT "build the code for probed processes" ON)
 
-if(ASSAY_AGENT AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+# Stubs call the agent without saving registers for it. x86-64: an attribute makes its functions save all.
+# AArch64: x8 to x15 are saved by who uses them, x0 to x7 by entry_aarch64.S, x18 is left alone.
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  set(agent_machine x86_64)
+  set(agent_machine_flags -fcf-protection=none)
+elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
+  set(agent_machine aarch64)
+  set(agent_machine_flags -march=armv8-a -mno-outline-atomics -mbranch-protection=none -ffixed-x18)
+  foreach(register RANGE 8 15)
+    list(APPEND agent_machine_flags -fcall-saved-x${register})
+  endforeach()
+endif()
+
+if(ASSAY_AGENT AND agent_machine)
   enable_language(ASM)
   # the script speaks GNU ld; lld, which CMake takes beside clang, understands less
-  find_program(ASSAY_LD NAMES ld.bfd ld REQUIRED)
+  find_program(ASSAY_LD NAMES ${CMAKE_SYSTEM_PROCESSOR}-linux-gnu-ld.bfd ld.bfd ld REQUIRED)
   set(agent_flags -I${CMAKE_SOURCE_DIR}/src -DAGENT_FREESTANDING -std=gnu17 -O2 -ffreestanding -fPIE
-    -fvisibility=hidden -mgeneral-regs-only -fno-stack-protector -fcf-protection=none -fno-lto
-    -fno-asynchronous-unwind-tables -fno-jump-tables -fno-builtin)
+    -fvisibility=hidden -mgeneral-regs-only -fno-stack-protector -fno-lto
+    -fno-asynchronous-unwind-tables -fno-jump-tables -fno-builtin ${agent_machine_flags})
   set(agent_dir ${CMAKE_BINARY_DIR}/agent)
   file(MAKE_DIRECTORY ${agent_dir})
   set(agent_objects)
-  foreach(source entry_x86_64.S frames.c claim.c)
+  foreach(source entry_${agent_machine}.S frames.c claim.c)
     set(object ${agent_dir}/${source}.o)
     add_custom_command(OUTPUT ${object}
       COMMAND ${CMAKE_C_COMPILER} ${agent_flags} -MMD -MF ${object}.d -c

@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "agent/slots.h"
+
 #define RETRY_MASK 63u /* a thread without a block looks for a dead one's at each 64th hit */
 #define RETRY_LOOK 8u
 
@@ -32,6 +34,62 @@ static inline bool state_set(const struct agent_control *control, struct agent_b
 	return !control->no_calls && kernel(CALL_ARCH_PRCTL, ARCH_SET_GS_BASE, (long)block, 0) == 0;
 }
 
+static inline struct agent_block *state_get(const struct agent_control *control, uint64_t thread)
+{
+	(void)control, (void)thread;
+	return NULL; /* the stub has looked */
+}
+
+#elif defined(AGENT_FREESTANDING) && defined(__aarch64__)
+
+enum { CALL_TGKILL = 131, CALL_GETPID = 172, CALL_GETTID = 178 };
+
+static inline long kernel(long number, long a, long b, long c)
+{
+	register long x8 __asm__("x8") = number, x0 __asm__("x0") = a;
+	register long x1 __asm__("x1") = b, x2 __asm__("x2") = c;
+
+	__asm__ volatile("svc #0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2) : "memory");
+	return x0;
+}
+
+static inline uint64_t *slot_at(const struct agent_control *control, uint64_t thread,
+				uint32_t probe)
+{
+	uint64_t *slots = (uint64_t *)(control->buffers + AGENT_SLOTS_OFFSET);
+
+	return &slots[(agent_slot_of(thread) + probe) % AGENT_SLOTS];
+}
+
+static inline struct agent_block *state_get(const struct agent_control *control, uint64_t thread)
+{
+	for (uint32_t i = 0; i < AGENT_SLOT_PROBES; i++) {
+		struct agent_block *block = (struct agent_block *)__atomic_load_n(
+			slot_at(control, thread, i), __ATOMIC_ACQUIRE);
+
+		if (block && block->negative_thread == -thread)
+			return block;
+	}
+	return NULL;
+}
+
+/* A free slot, else the first: whom that one led to is found again by the slow path. */
+static inline bool state_set(const struct agent_control *control, struct agent_block *block)
+{
+	const uint64_t thread = -block->negative_thread;
+
+	for (uint32_t i = 0; i < AGENT_SLOT_PROBES; i++) {
+		uint64_t nobody = 0;
+
+		if (__atomic_compare_exchange_n(slot_at(control, thread, i), &nobody,
+						(uint64_t)block, false, __ATOMIC_RELEASE,
+						__ATOMIC_RELAXED))
+			return true;
+	}
+	__atomic_store_n(slot_at(control, thread, 0), (uint64_t)block, __ATOMIC_RELEASE);
+	return true;
+}
+
 #else /* in the engine's own process, for tests: no thread but one, and it lives */
 
 enum { CALL_GETPID, CALL_GETTID, CALL_TGKILL };
@@ -46,6 +104,12 @@ static inline bool state_set(const struct agent_control *control, struct agent_b
 {
 	(void)control, (void)block;
 	return true;
+}
+
+static inline struct agent_block *state_get(const struct agent_control *control, uint64_t thread)
+{
+	(void)control, (void)thread;
+	return NULL;
 }
 
 #endif
@@ -89,7 +153,9 @@ static struct agent_block *block_of_dead(const struct agent_control *control,
 					 struct agent_shared *shared, uint64_t thread, uint32_t tid,
 					 uint64_t misses)
 {
-	if ((misses & RETRY_MASK) || control->no_calls)
+	/* On AArch64 a thread finds the block of one that is gone by itself, when it got its thread pointer: the
+	 * id in the block is then not that of its owner. */
+	if ((misses & RETRY_MASK) || control->no_calls || AGENT_SLOTS_BYTES)
 		return NULL;
 	for (uint64_t n = 0; n < RETRY_LOOK; n++) {
 		struct agent_block *block =
@@ -144,8 +210,10 @@ AGENT_SAVES_ALL struct agent_block *agent_claim(const struct agent_control *cont
 						uint64_t function)
 {
 	uint32_t tid = 0;
-	struct agent_block *block;
+	struct agent_block *block = state_get(control, thread);
 
+	if (block || function == AGENT_CLAIM_NOTHING)
+		return block;
 	if (!control->no_calls) {
 		if ((uint64_t)kernel(CALL_GETPID, 0, 0, 0) != control->pid) {
 			__atomic_fetch_add(&shared->foreign, 1, __ATOMIC_RELAXED);

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "agent/slots.h"
+
 #define ALIGN(value, to) (((value) + (to)-1) & ~(uint64_t)((to)-1))
 
 void buffers_plan_make(struct buffers_plan *plan, enum probe_mode mode, uint32_t n_functions,
@@ -18,7 +20,7 @@ void buffers_plan_make(struct buffers_plan *plan, enum probe_mode mode, uint32_t
 	if (mode == PROBE_TIME)
 		block += sizeof(struct agent_frame) * AGENT_FRAMES;
 	plan->block_bytes = (uint32_t)ALIGN(block, 64);
-	plan->overflow_offset = UINT64_C(2) * AGENT_PAGE;
+	plan->overflow_offset = AGENT_SLOTS_OFFSET + AGENT_SLOTS_BYTES;
 	plan->blocks_offset = ALIGN(plan->overflow_offset + UINT64_C(8) * n_functions, AGENT_PAGE);
 	plan->n_blocks = 1;
 	if (limit_bytes > plan->blocks_offset)

@@ -4,7 +4,6 @@
  */
 #include "probe/calibrate.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,26 +13,22 @@
 
 #include "agent/bytes.h"
 #include "probe/buffers.h"
+#include "probe/machine.h"
 
 #define CALLS       4000u
 #define ROUNDS      15u
 #define CODE_BYTES  (64u * 1024)
 #define RATE_MIN_NS UINT64_C(20000000)
 
-#ifdef __x86_64__
-
-#define MACHINE EM_X86_64
-
-static const uint8_t ret_bytes[] = { 0xc3 };
-
-static uint64_t ticks(void)
-{
-	return __builtin_ia32_rdtsc();
-}
-
+/* On AArch64 a thread finds its block without. */
 static bool state_set(uint64_t state)
 {
+#ifdef __x86_64__
 	return syscall(SYS_arch_prctl, 0x1001 /* ARCH_SET_GS */, state) == 0;
+#else
+	(void)state;
+	return true;
+#endif
 }
 
 static pid_t own_tid(void)
@@ -65,19 +60,21 @@ static double quartile(double *values, size_t n)
 
 static double loop(void (*function)(void))
 {
-	const uint64_t start = ticks();
+	const uint64_t start = machine_ticks();
 
 	for (unsigned int i = 0; i < CALLS; i++) {
 		function();
 		__asm__ volatile("" ::: "memory");
 	}
-	return (double)(ticks() - start) / CALLS;
+	return (double)(machine_ticks() - start) / CALLS;
 }
 
 static void bench_code(struct bench *bench, const struct stub *wanted)
 {
 	struct stub stub = *wanted;
 	const size_t agent_bytes = agent_code_bytes;
+	unsigned int ret_bytes;
+	const uint8_t *ret = machine_return(&ret_bytes);
 	struct code_buffer buffer = {
 		.bytes = bench->region + AGENT_CODE_OFFSET + ((agent_bytes + 63) & ~(size_t)63),
 		.capacity = 4096,
@@ -89,12 +86,12 @@ static void bench_code(struct bench *bench, const struct stub *wanted)
 	stub.region = (uint64_t)(uintptr_t)bench->region;
 	stub.function = 0;
 	bench->plain = (void (*)(void))(uintptr_t)code_buffer_here(&buffer);
-	code_buffer_append(&buffer, ret_bytes, sizeof(ret_bytes));
+	code_buffer_append(&buffer, ret, ret_bytes);
 	buffer.size = 64;
 	bench->probed = (void (*)(void))(uintptr_t)code_buffer_here(&buffer);
 	(void)!stub_append_kind(MACHINE, &stub, CODE_SITE_ENTRY, &buffer);
 	(void)!stub_append_kind(MACHINE, &stub, CODE_SITE_RETURN, &buffer);
-	code_buffer_append(&buffer, ret_bytes, sizeof(ret_bytes));
+	code_buffer_append(&buffer, ret, ret_bytes);
 }
 
 static enum status bench_make(struct bench *bench, const struct stub *stub, uint64_t every,
@@ -122,6 +119,7 @@ static enum status bench_make(struct bench *bench, const struct stub *stub, uint
 	control->pid = (uint64_t)getpid();
 	buffers_null_block(bench->buffers, control->buffers);
 	bench_code(bench, stub);
+	__builtin___clear_cache((char *)bench->region, (char *)bench->region + bench->region_bytes);
 	if (mprotect(bench->region + AGENT_CODE_OFFSET, bench->region_bytes - AGENT_CODE_OFFSET,
 		     PROT_READ | PROT_EXEC) < 0 ||
 	    !state_set(control->buffers + AGENT_PAGE))
@@ -164,9 +162,15 @@ enum status probe_calibrate(struct calibration *calibration, const struct sys *s
 			    const struct stub *stub, uint64_t every, struct error *error)
 {
 	struct bench bench = { .buffers = MAP_FAILED, .region = MAP_FAILED };
-	enum status status = bench_make(&bench, stub, every, error);
+	enum status status;
 
-	*calibration = (struct calibration){ .ns0 = sys_now_ns(sys), .tsc0 = ticks() };
+	if (!machine_pages_fit())
+		return error_set(error, STATUS_UNSUPPORTED,
+				 "this kernel's memory pages are not of 4096 bytes, which the "
+				 "probes are laid out for");
+	status = bench_make(&bench, stub, every, error);
+
+	*calibration = (struct calibration){ .ns0 = sys_now_ns(sys), .tsc0 = machine_ticks() };
 	if (status == STATUS_OK)
 		bench_run(&bench, stub, calibration);
 	state_set(0);
@@ -184,23 +188,5 @@ double calibration_ticks_per_ns(const struct calibration *calibration, const str
 	do
 		now = sys_now_ns(sys);
 	while (now - calibration->ns0 < RATE_MIN_NS);
-	return (double)(ticks() - calibration->tsc0) / (double)(now - calibration->ns0);
+	return (double)(machine_ticks() - calibration->tsc0) / (double)(now - calibration->ns0);
 }
-
-#else
-
-enum status probe_calibrate(struct calibration *calibration, const struct sys *sys,
-			    const struct stub *stub, uint64_t every, struct error *error)
-{
-	(void)calibration, (void)sys, (void)stub, (void)every;
-	return error_set(error, STATUS_UNSUPPORTED,
-			 "probes on this architecture are not in this version");
-}
-
-double calibration_ticks_per_ns(const struct calibration *calibration, const struct sys *sys)
-{
-	(void)calibration, (void)sys;
-	return 1;
-}
-
-#endif

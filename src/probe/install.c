@@ -9,6 +9,7 @@
 
 #include "agent/bytes.h"
 #include "base/array.h"
+#include "probe/machine.h"
 #include "probe/placement.h"
 
 #define FAULT_SIGNALS \
@@ -327,6 +328,7 @@ static void function_fill(struct filler *filler, struct install_function *functi
 	struct stub stub = { .mode = install->mode,
 			     .capped = install->capped,
 			     .sampled = install->sampled,
+			     .atomics = machine_has_atomics(),
 			     .function = function->number,
 			     .function_bytes = filler->function_bytes,
 			     .region = install->regions[function->region].address -

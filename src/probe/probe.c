@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "probe/calibrate.h"
+#include "probe/machine.h"
 #include "probe/ownership.h"
 #include "probe/probe_state.h"
 #include "target/process.h"
@@ -122,6 +123,7 @@ static enum status costs_measure(struct probe *probe, struct error *error)
 	const struct stub stub = { .mode = probe->options->mode,
 				   .capped = probe->options->cap != 0,
 				   .sampled = probe->options->every > 1,
+				   .atomics = machine_has_atomics(),
 				   .function_bytes = probe->plan.function_bytes };
 
 	return probe_calibrate(&probe->calibration, probe->sys, &stub, probe->options->every,

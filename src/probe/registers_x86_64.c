@@ -39,6 +39,11 @@ uint64_t registers_thread(const struct registers *registers)
 	return registers->user.fs_base;
 }
 
+bool registers_have_state(void)
+{
+	return true;
+}
+
 uint64_t registers_state(const struct registers *registers)
 {
 	return registers->user.gs_base;
@@ -49,7 +54,13 @@ void registers_set_state(struct registers *registers, uint64_t state)
 	registers->user.gs_base = state;
 }
 
-bool registers_call_was_cut(const struct registers *registers)
+void registers_call_before(const struct sys *sys, pid_t pid, pid_t tid, struct registers_call *call)
+{
+	(void)sys, (void)pid, (void)tid;
+	call->number = -1; /* orig_rax tells it afterwards */
+}
+
+bool registers_call_was_cut(const struct registers *registers, const struct registers_call *before)
 {
 	static const long again[] = {
 		SYS_read,           SYS_readv,           SYS_write,         SYS_writev,
@@ -60,6 +71,7 @@ bool registers_call_was_cut(const struct registers *registers)
 		SYS_msgsnd,         SYS_mq_timedreceive, SYS_mq_timedsend,  SYS_pause,
 	};
 
+	(void)before;
 	if ((int64_t)registers->user.rax != -EINTR)
 		return false;
 	for (size_t i = 0; i < sizeof(again) / sizeof(*again); i++) {
@@ -69,18 +81,20 @@ bool registers_call_was_cut(const struct registers *registers)
 	return false;
 }
 
-void registers_call_again(struct registers *registers)
+void registers_call_again(struct registers *registers, const struct registers_call *before)
 {
+	(void)before;
 	registers->user.rax = registers->user.orig_rax;
 	registers->user.orig_rax = (unsigned long long)-1;
 	registers->user.rip -= 2;
 }
 
-void registers_prepare_call(struct registers *registers, uint64_t gadget, uint64_t sp, long number,
-			    const uint64_t arguments[6])
+void registers_prepare_call(struct registers *registers, uint64_t gadget, uint64_t sp,
+			    uint64_t link, long number, const uint64_t arguments[6])
 {
 	struct user_regs_struct *user = &registers->user;
 
+	(void)link; /* `ret` takes its address from the stack */
 	user->rip = gadget;
 	user->rsp = sp;
 	user->rax = (unsigned long long)number;
@@ -97,72 +111,6 @@ void registers_prepare_call(struct registers *registers, uint64_t gadget, uint64
 int64_t registers_result(const struct registers *registers)
 {
 	return (int64_t)registers->user.rax;
-}
-
-#else
-
-bool registers_get(pid_t tid, struct registers *registers)
-{
-	(void)tid, (void)registers;
-	return false;
-}
-
-bool registers_set(pid_t tid, const struct registers *registers)
-{
-	(void)tid, (void)registers;
-	return false;
-}
-
-uint64_t registers_pc(const struct registers *registers)
-{
-	(void)registers;
-	return 0;
-}
-
-uint64_t registers_sp(const struct registers *registers)
-{
-	(void)registers;
-	return 0;
-}
-
-uint64_t registers_thread(const struct registers *registers)
-{
-	(void)registers;
-	return 0;
-}
-
-uint64_t registers_state(const struct registers *registers)
-{
-	(void)registers;
-	return 0;
-}
-
-void registers_set_state(struct registers *registers, uint64_t state)
-{
-	(void)registers, (void)state;
-}
-
-bool registers_call_was_cut(const struct registers *registers)
-{
-	(void)registers;
-	return false;
-}
-
-void registers_call_again(struct registers *registers)
-{
-	(void)registers;
-}
-
-void registers_prepare_call(struct registers *registers, uint64_t gadget, uint64_t sp, long number,
-			    const uint64_t arguments[6])
-{
-	(void)registers, (void)gadget, (void)sp, (void)number, (void)arguments;
-}
-
-int64_t registers_result(const struct registers *registers)
-{
-	(void)registers;
-	return -1;
 }
 
 #endif

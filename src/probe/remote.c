@@ -86,7 +86,7 @@ enum status remote_begin(struct remote *remote, const struct sys *sys, pid_t pid
 	    ptrace(PTRACE_GETSIGMASK, remote->tid, (void *)8, &remote->mask) < 0)
 		return error_set_errno(error, STATUS_IO, errno,
 				       "cannot read the registers of thread %d", remote->tid);
-	status = remote_chain_write(remote, error);
+	status = remote_chain_write(remote, &thread->call, error);
 	if (status != STATUS_OK)
 		return status;
 	if (ptrace(PTRACE_SETSIGMASK, remote->tid, (void *)8, &all) < 0)
@@ -120,7 +120,8 @@ enum status remote_call(struct remote *remote, long number, const uint64_t argum
 	struct registers registers = remote->registers;
 	enum status status;
 
-	registers_prepare_call(&registers, remote->gadget, remote->stack, number, arguments);
+	registers_prepare_call(&registers, remote->gadget, remote->stack, remote->link, number,
+			       arguments);
 	if (!registers_set(remote->tid, &registers))
 		return error_set_errno(error, STATUS_IO, errno,
 				       "cannot set the registers of thread %d", remote->tid);
@@ -147,6 +148,7 @@ enum status remote_end(struct remote *remote, struct error *error)
 	if (answer != 1)
 		return error_set(error, STATUS_NOT_FOUND, "thread %d ended during injected calls",
 				 remote->tid);
+	remote_vectors_restore(remote);
 	if (!registers_set(remote->tid, &remote->registers) ||
 	    ptrace(PTRACE_SETSIGMASK, remote->tid, (void *)8, &remote->mask) < 0)
 		return error_set_errno(error, STATUS_IO, errno,

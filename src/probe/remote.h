@@ -12,6 +12,8 @@
  *		struct ucontext: general registers, signal mask, pointer to ...
  *		... the vector and x87 state	which the kernel loads, all of it
  *
+ * On AArch64 the link register leads on (remote_aarch64.c).
+ *
  * In the ordinary case the guardian takes the thread back at the end of the call and restores it itself, so
  * that calls that were blocked go on. All signals are blocked meanwhile.
  */
@@ -26,6 +28,9 @@ struct remote {
 	pid_t pid, tid;
 	int memory_fd; /* /proc/PID/mem, borrowed */
 	uint64_t gadget, stack;
+	uint64_t link; /* AArch64: where the gadget returns to */
+	void *vectors; /* AArch64: SVE registers that a call would clear, NULL: none */
+	size_t vectors_bytes;
 	uint64_t mask; /* the thread's own signal mask */
 	struct registers registers;
 };
@@ -37,12 +42,17 @@ struct remote_pattern {
 	uint64_t found;
 };
 
+/* Looks for all of them. Not to be found is no failure. */
 MUST_CHECK enum status remote_find(const struct remote *remote, struct remote_pattern *patterns,
 				   size_t n, struct error *error);
 
 /* Per architecture: finds the instructions, chooses `gadget` and `stack`, and writes there what leads the thread back
  * to where it is. Registers and mask have been read. */
-MUST_CHECK enum status remote_chain_write(struct remote *remote, struct error *error);
+MUST_CHECK enum status remote_chain_write(struct remote *remote, const struct registers_call *call,
+					  struct error *error);
+
+/* Per architecture: puts back what calls have cleared of the vector registers. */
+void remote_vectors_restore(struct remote *remote);
 
 /* Prepares a stopped thread (plain) for calls. */
 MUST_CHECK enum status remote_begin(struct remote *remote, const struct sys *sys, pid_t pid,

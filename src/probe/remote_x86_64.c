@@ -109,7 +109,8 @@ static enum status gadgets_find(struct remote *remote, uint64_t *pop, struct err
 	return status;
 }
 
-enum status remote_chain_write(struct remote *remote, struct error *error)
+enum status remote_chain_write(struct remote *remote, const struct registers_call *call,
+			       struct error *error)
 {
 	const struct user_regs_struct *user = &remote->registers.user;
 	struct {
@@ -122,6 +123,7 @@ enum status remote_chain_write(struct remote *remote, struct error *error)
 	int result = -EIO;
 	const enum status status = gadgets_find(remote, &pop, error);
 
+	(void)call;
 	if (status != STATUS_OK) {
 		free(state);
 		return status;
@@ -145,6 +147,11 @@ enum status remote_chain_write(struct remote *remote, struct error *error)
 		return error_set_errno(error, STATUS_IO, -result,
 				       "cannot write to the stack of thread %d", remote->tid);
 	return STATUS_OK;
+}
+
+void remote_vectors_restore(struct remote *remote)
+{
+	(void)remote; /* calls leave them alone */
 }
 
 #endif

@@ -6,12 +6,19 @@
 bool stub_append(void *state, const struct code_plan *plan, const struct code_site *site,
 		 struct code_buffer *buffer)
 {
-	return code_module_machine(plan->module) == EM_X86_64 &&
-	       stub_append_x86_64(state, plan, site, buffer);
+	switch (code_module_machine(plan->module)) {
+	case EM_X86_64: return stub_append_x86_64(state, plan, site, buffer);
+	case EM_AARCH64: return stub_append_aarch64(state, plan, site, buffer);
+	default: return false;
+	}
 }
 
 bool stub_append_kind(uint16_t machine, const struct stub *stub, enum code_site_kind kind,
 		      struct code_buffer *buffer)
 {
-	return machine == EM_X86_64 && stub_append_kind_x86_64(stub, kind, buffer);
+	switch (machine) {
+	case EM_X86_64: return stub_append_kind_x86_64(stub, kind, buffer);
+	case EM_AARCH64: return stub_append_kind_aarch64(stub, kind, buffer);
+	default: return false;
+	}
 }

@@ -22,6 +22,7 @@ struct stub {
 	enum probe_mode mode;
 	bool capped;       /* a cap is set */
 	bool sampled;      /* one call in N is timed */
+	bool atomics;      /* AArch64: the machine adds to memory in one instruction (LSE) */
 	uint32_t function; /* number of the function in the blocks */
 	uint32_t function_bytes;
 	uint64_t region; /* address of the region, in the terms of the plan's module */
@@ -41,5 +42,9 @@ bool stub_append_x86_64(const struct stub *stub, const struct code_plan *plan,
 			const struct code_site *site, struct code_buffer *buffer);
 bool stub_append_kind_x86_64(const struct stub *stub, enum code_site_kind kind,
 			     struct code_buffer *buffer);
+bool stub_append_aarch64(const struct stub *stub, const struct code_plan *plan,
+			 const struct code_site *site, struct code_buffer *buffer);
+bool stub_append_kind_aarch64(const struct stub *stub, enum code_site_kind kind,
+			      struct code_buffer *buffer);
 
 #endif

@@ -84,9 +84,12 @@ static bool thread_has_ended(const struct tracees *tracees, pid_t tid)
 /* Attaches to a thread and asks it to stop. True when it was new. */
 static enum status tracee_seize(struct tracees *tracees, pid_t tid, bool *new, struct error *error)
 {
+	struct registers_call call;
+
 	*new = false;
 	if (tracee_find(tracees, tid))
 		return STATUS_OK;
+	registers_call_before(tracees->sys, tracees->pid, tid, &call);
 	if (tracees->n >= TRACEE_MAX_THREADS ||
 	    !array_reserve(&tracees->threads, &tracees->capacity, tracees->n + 1))
 		return error_set(error, STATUS_LIMIT, "process %d has too many threads",
@@ -103,7 +106,7 @@ static enum status tracee_seize(struct tracees *tracees, pid_t tid, bool *new, s
 	} else {
 		ptrace(PTRACE_INTERRUPT, tid, NULL, NULL);
 	}
-	tracees->threads[tracees->n++] = (struct tracee){ .tid = tid };
+	tracees->threads[tracees->n++] = (struct tracee){ .tid = tid, .call = call };
 	*new = true;
 	return STATUS_OK;
 }
@@ -139,9 +142,9 @@ static void tracee_read(struct tracees *tracees, struct tracee *thread)
 		thread->gone = true;
 		return;
 	}
-	if (thread->plain && registers_call_was_cut(&registers) &&
+	if (thread->plain && registers_call_was_cut(&registers, &thread->call) &&
 	    !signal_waits(tracees, thread->tid)) {
-		registers_call_again(&registers);
+		registers_call_again(&registers, &thread->call);
 		registers_set(thread->tid, &registers);
 	}
 	thread->pc = registers_pc(&registers);

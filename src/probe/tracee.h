@@ -20,6 +20,7 @@
 
 #include "base/status.h"
 #include "base/sys.h"
+#include "probe/registers.h"
 
 #define TRACEE_MAX_THREADS 65536u
 #define TRACEE_WAIT_NS     UINT64_C(3000000000) /* for one thread to stop */
@@ -31,8 +32,9 @@ struct tracee {
 	bool gone;
 	int signal; /* that was about to be delivered, and will be */
 	uint64_t pc, sp;
-	uint64_t thread; /* thread pointer (fs base, TPIDR_EL0), 0: none */
-	uint64_t state;  /* gs base */
+	uint64_t thread;            /* thread pointer (fs base, TPIDR_EL0), 0: none */
+	uint64_t state;             /* gs base */
+	struct registers_call call; /* that it was blocked in before */
 };
 
 struct tracees {

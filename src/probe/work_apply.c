@@ -84,9 +84,10 @@ static enum status threads_check(const struct work *work, const struct tracees *
 				"the probes need",
 				thread->tid, work->pid);
 		if (!thread->thread ||
-		    sys_pread_full(work->sys, work->memory_fd, &word, 8, (off_t)thread->thread) !=
-			    8 ||
-		    word != thread->thread)
+		    (registers_have_state() &&
+		     (sys_pread_full(work->sys, work->memory_fd, &word, 8,
+				     (off_t)thread->thread) != 8 ||
+		      word != thread->thread)))
 			return error_set(error, STATUS_UNSUPPORTED,
 					 "thread %d of process %d has no thread pointer by which "
 					 "threads could be told apart",
@@ -109,7 +110,7 @@ static enum status threads_set(const struct work *work, const struct tracees *tr
 {
 	enum status status = STATUS_OK;
 
-	for (size_t i = 0; status == STATUS_OK && i < tracees->n; i++) {
+	for (size_t i = 0; registers_have_state() && status == STATUS_OK && i < tracees->n; i++) {
 		const struct tracee *thread = &tracees->threads[i];
 
 		if (!thread->gone && thread->stopped &&

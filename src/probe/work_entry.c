@@ -23,7 +23,9 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "code/insn.h"
 #include "probe/guardian_work.h"
+#include "probe/machine.h"
 #include "probe/registers.h"
 
 #define START_WAIT_NS UINT64_C(600000000000) /* a loader may wait for a file server */
@@ -72,7 +74,11 @@ enum status work_seize(struct work *work, struct error *error)
 	return STATUS_OK;
 }
 
-#ifdef __x86_64__
+#if defined(__x86_64__)
+static const uint8_t trap[] = { 0xeb, 0xfe }; /* jmp . */
+#else
+static const uint8_t trap[] = { 0x00, 0x00, 0x00, 0x14 }; /* b . */
+#endif
 
 static uint64_t entry_of(const struct work *work)
 {
@@ -121,6 +127,7 @@ static enum status look(struct work *work, uint64_t pause_ns, uint64_t entry, bo
 			struct error *error)
 {
 	const struct timespec pause = { 0, (long)pause_ns };
+	const struct registers_call none = { .number = -1 };
 	struct registers registers;
 	int status;
 	enum status result;
@@ -141,17 +148,31 @@ static enum status look(struct work *work, uint64_t pause_ns, uint64_t entry, bo
 	}
 	result = registers_get(work->pid, &registers) ? STATUS_OK : STATUS_NOT_FOUND;
 	*there = result == STATUS_OK && registers_pc(&registers) == entry;
-	if (result == STATUS_OK && registers_call_was_cut(&registers)) {
-		registers_call_again(&registers);
+	if (result == STATUS_OK && registers_call_was_cut(&registers, &none)) {
+		registers_call_again(&registers, &none);
 		(void)!registers_set(work->pid, &registers);
 	}
 	return result;
 }
 
+/* AArch64: a page of guarded code is entered by an instruction made for it (bti, paciasp), which must stay. */
+static uint64_t behind_landing(const struct work *work, uint64_t entry)
+{
+	struct code_insn insn;
+	uint8_t bytes[4];
+
+	if (MACHINE == EM_AARCH64 &&
+	    sys_pread_full(work->sys, work->memory_fd, bytes, sizeof(bytes), (off_t)entry) ==
+		    (ssize_t)sizeof(bytes) &&
+	    code_insn_decode(EM_AARCH64, bytes, sizeof(bytes), entry, &insn) &&
+	    (insn.flags & CODE_LANDING))
+		return entry + sizeof(bytes);
+	return entry;
+}
+
 /* A jump to itself at the entry, for as long as the loader runs. */
 static enum status run_to(struct work *work, uint64_t entry, struct error *error)
 {
-	const uint8_t trap[] = { 0xeb, 0xfe };
 	uint8_t original[sizeof(trap)];
 	uint64_t pause_ns = LOOK_FIRST_NS;
 	bool there = false;
@@ -213,8 +234,9 @@ enum status work_run_to_entry(struct work *work, struct error *error)
 		if (result != STATUS_OK)
 			return result;
 	}
-	work->arena->entry = entry_of(work);
 	result = work_open(work, error);
+	if (result == STATUS_OK)
+		work->arena->entry = behind_landing(work, entry_of(work));
 	if (result == STATUS_OK)
 		result = run_to(work, work->arena->entry, error);
 	if (result == STATUS_OK)
@@ -231,7 +253,8 @@ enum status work_run_to_entry(struct work *work, struct error *error)
 				  .pc = registers_pc(&registers),
 				  .sp = registers_sp(&registers),
 				  .thread = registers_thread(&registers),
-				  .state = registers_state(&registers) };
+				  .state = registers_state(&registers),
+				  .call = { .number = -1 } };
 	work->held = (struct tracees){ .sys = work->sys, .pid = work->pid };
 	if (!array_reserve(&work->held.threads, &work->held.capacity, 1))
 		return error_set(error, STATUS_NO_MEMORY, "out of memory");
@@ -239,17 +262,6 @@ enum status work_run_to_entry(struct work *work, struct error *error)
 	work->holding = true;
 	return STATUS_OK;
 }
-
-#else
-
-enum status work_run_to_entry(struct work *work, struct error *error)
-{
-	(void)work;
-	return error_set(error, STATUS_UNSUPPORTED,
-			 "probes on this architecture are not in this version");
-}
-
-#endif
 
 enum status work_let_go(struct work *work, struct error *error)
 {
