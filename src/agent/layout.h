@@ -30,7 +30,7 @@
 #define AGENT_CODE_OFFSET    0x2000u
 
 #define AGENT_MAGIC   0x4153534159505242ull /* "ASSAYPRB" */
-#define AGENT_VERSION 1u
+#define AGENT_VERSION 2u
 
 #define AGENT_BUCKETS \
 	64 /* of the distribution: bucket b holds durations of 2^(b-1) .. 2^b - 1 ticks */
@@ -41,6 +41,10 @@ struct agent_control {
 	uint64_t pid;            /* process id: a child that shares the memory has another */
 	uint64_t can_write_gs;   /* WRGSBASE works here */
 	uint64_t no_calls;       /* the agent may make no system call (seccomp) */
+	/* for an engine that comes later and takes the region over */
+	uint64_t magic, version;
+	uint64_t region_bytes;
+	uint64_t patched; /* code may lead into the region */
 };
 
 struct agent_shared {

@@ -54,6 +54,7 @@ struct guardian_chunk {
 
 struct guardian_region {
 	uint64_t address, size;
+	bool reused; /* mapped by an earlier assay (leftovers.h) */
 };
 
 struct guardian_stops {
@@ -71,11 +72,14 @@ struct guardian_arena {
 	struct guardian_region regions[GUARDIAN_MAX_REGIONS];
 	uint64_t n_writes, n_chunks; /* in the payload: writes first, then chunks, then bytes */
 	bool allow_seccomp;
+	bool take_over; /* what an earlier assay left (leftovers.h) */
 	/* answer */
 	enum status status;
 	struct error error;
 	uint64_t buffers, entry;
-	uint32_t failed_region; /* of a prepare that failed with EEXIST */
+	uint32_t
+		failed_region; /* of a prepare that failed with EEXIST; with EBUSY a thread stands in a
+				 * region that is to be reused */
 	struct guardian_stops stops;
 	uint64_t written, restored, different;
 	uint8_t payload[];

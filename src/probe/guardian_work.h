@@ -18,6 +18,8 @@ struct work {
 	int memory_fd; /* /proc/PID/mem, -1: none */
 	int memfd;     /* the buffers; handed over and closed by prepare's caller */
 	uint64_t buffers, buffers_bytes;
+	struct guardian_region regions[GUARDIAN_MAX_REGIONS]; /* those of the last prepare */
+	uint32_t n_regions;
 	struct tracees held; /* a launched target at its entry */
 	bool holding;
 	/* every write that was made, to be undone */

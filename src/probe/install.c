@@ -9,9 +9,11 @@
 
 #include "agent/bytes.h"
 #include "base/array.h"
+#include "probe/leftovers.h"
 #include "probe/machine.h"
 #include "probe/placement.h"
 
+#define REGION_MIN_BYTES UINT64_C(0x10000)
 #define FAULT_SIGNALS \
 	((UINT64_C(1) << 10) | (UINT64_C(1) << 6) | (UINT64_C(1) << 7) | (UINT64_C(1) << 3))
 
@@ -197,44 +199,120 @@ static void module_assign(struct install *install, const struct image_module *mo
 	}
 }
 
-/* One region per module that needs one, since modules may lie anywhere. */
-static void module_place(struct install *install, const struct image_module *module)
+/* Sizes are powers of two, so that a region that is outgrown is outgrown by a factor, and all that a process
+ * collects is no more than twice the largest. */
+static uint64_t region_bytes(uint64_t wanted)
 {
-	const uint64_t code = module_bytes(install, module);
-	const uint64_t agent = agent_code_bytes;
-	const uint64_t size = (AGENT_CODE_OFFSET + agent + code + 0xffff) & ~UINT64_C(0xffff);
+	uint64_t size = REGION_MIN_BYTES;
+
+	while (size < wanted)
+		size *= 2;
+	return size;
+}
+
+/* The smallest region that an earlier assay left and that does. */
+static bool leftover_choose(const struct install *install, const struct leftovers *leftovers,
+			    const struct image_module *module, uint64_t size,
+			    struct guardian_region *chosen)
+{
+	const uint64_t reach = code_reach_bytes(code_module_machine(module->code));
+
+	chosen->size = 0;
+	for (uint32_t i = 0; i < leftovers->n_regions && !install->all_new; i++) {
+		const struct guardian_region *region = &leftovers->regions[i];
+		bool used = leftovers->patched[i];
+
+		for (uint32_t k = 0; k < install->n_regions; k++)
+			used |= install->regions[k].address == region->address;
+		if (!used && region->size >= size &&
+		    (!chosen->size || region->size < chosen->size) &&
+		    placement_reaches(region->address, region->size, module->low, module->high,
+				      reach))
+			*chosen = (struct guardian_region){ region->address, region->size, true };
+	}
+	return chosen->size;
+}
+
+static uint64_t room_find(const struct install *install, const struct image_module *module,
+			  uint64_t size)
+{
 	const uint64_t reach = code_reach_bytes(code_module_machine(module->code));
 	struct placement_range taken[2 * GUARDIAN_MAX_REGIONS];
 	uint32_t n_taken = 0;
-	uint64_t at = 0;
 
-	if (!code)
-		return;
 	for (uint32_t i = 0; i < install->n_regions; i++)
 		taken[n_taken++] = (struct placement_range){ install->regions[i].address,
 							     install->regions[i].size };
 	for (uint32_t i = 0; i < install->n_blocked; i++)
 		taken[n_taken++] = (struct placement_range){ install->blocked[i].address,
 							     install->blocked[i].size };
-	if (install->n_regions < GUARDIAN_MAX_REGIONS)
-		at = placement_find(install->image->maps, taken, n_taken, module->low, module->high,
-				    size, reach);
-	if (!at) {
+	return placement_find(install->image->maps, taken, n_taken, module->low, module->high, size,
+			      reach);
+}
+
+/* One region per module that needs one, since modules may lie anywhere. */
+static void module_place(struct install *install, const struct leftovers *leftovers,
+			 const struct image_module *module)
+{
+	const uint64_t code = module_bytes(install, module);
+	const uint64_t need =
+		(AGENT_CODE_OFFSET + agent_code_bytes + code + 0xffff) & ~UINT64_C(0xffff);
+	struct guardian_region region = { .size = region_bytes(need) };
+
+	if (!code)
+		return;
+	if (install->n_regions < GUARDIAN_MAX_REGIONS &&
+	    !leftover_choose(install, leftovers, module, need, &region)) {
+		region.size = region_bytes(need);
+		region.address = room_find(install, module, region.size);
+		if (!region.address) {
+			region.size = need;
+			region.address = room_find(install, module, need);
+		}
+	}
+	if (!region.address) {
 		module_assign(install, module, UINT32_MAX);
 		return;
 	}
 	module_assign(install, module, install->n_regions);
-	install->regions[install->n_regions++] = (struct guardian_region){ at, size };
+	install->regions[install->n_regions++] = region;
+}
+
+/* What an earlier assay left, unless one is at work with it now. */
+static enum status leftovers_read(const struct install *install, struct leftovers *leftovers,
+				  struct error *error)
+{
+	const pid_t pid = install->image->pid;
+	char path[64];
+	int memory_fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/mem", pid);
+	memory_fd =
+		install->sys->openat(install->sys->state, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+	*leftovers = (struct leftovers){ 0 };
+	if (memory_fd < 0)
+		return STATUS_OK;
+	leftovers_find(leftovers, install->sys, memory_fd, install->image->maps);
+	install->sys->close(install->sys->state, memory_fd);
+	if (leftovers->owner)
+		return error_set(error, STATUS_UNSUPPORTED,
+				 "process %d is probed already, by thread %u (another assay): let "
+				 "that end first",
+				 pid, leftovers->owner);
+	return STATUS_OK;
 }
 
 enum status install_place(struct install *install, struct error *error)
 {
 	enum status status = image_read_maps(install->image, error);
+	struct leftovers leftovers;
 
 	install->n_regions = 0;
+	if (status == STATUS_OK)
+		status = leftovers_read(install, &leftovers, error);
 	for (size_t i = 0; status == STATUS_OK && i < install->image->n; i++) {
 		if (install->image->modules[i].code)
-			module_place(install, &install->image->modules[i]);
+			module_place(install, &leftovers, &install->image->modules[i]);
 	}
 	return status;
 }

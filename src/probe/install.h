@@ -52,6 +52,7 @@ struct install {
 	uint32_t n_regions;
 	struct guardian_region blocked[GUARDIAN_MAX_REGIONS]; /* turned out to be taken */
 	uint32_t n_blocked;
+	bool all_new; /* what an earlier assay left is not to be used: a thread stands in it */
 };
 
 /* The reason as one word with dashes, as the JSON has it; and in words. */

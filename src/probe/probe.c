@@ -84,15 +84,19 @@ static enum status memory_prepare(struct probe *probe, struct error *error)
 		arena->owner = probe->ownership.tid;
 		arena->buffers_bytes = probe->plan.bytes;
 		arena->n_regions = probe->install.n_regions;
+		arena->take_over = !probe->install.all_new;
 		arena->allow_seccomp = probe->options->allow_seccomp;
 		memcpy(arena->regions, probe->install.regions, sizeof(arena->regions));
 		status = guardian_prepare(&probe->guardian, &probe->memfd, error);
-		if (status == STATUS_OK || arena->error.os_errno != EEXIST)
+		if (status == STATUS_OK ||
+		    (arena->error.os_errno != EEXIST && arena->error.os_errno != EBUSY))
 			break;
 		if (probe->memfd >= 0)
 			close(probe->memfd);
 		probe->memfd = -1;
-		if (probe->install.n_blocked < GUARDIAN_MAX_REGIONS)
+		if (arena->error.os_errno == EBUSY)
+			probe->install.all_new = true;
+		else if (probe->install.n_blocked < GUARDIAN_MAX_REGIONS)
 			probe->install.blocked[probe->install.n_blocked++] =
 				arena->regions[arena->failed_region];
 	}

@@ -15,6 +15,8 @@ struct scan {
 	size_t n;
 	uint64_t low, high, widest;
 	uint64_t *words; /* PIECE_SIZE bytes */
+	const struct sys *sys;
+	int memory_fd;
 };
 
 static int window_compare(const void *a, const void *b)
@@ -24,9 +26,45 @@ static int window_compare(const void *a, const void *b)
 	return (x->start > y->start) - (x->start < y->start);
 }
 
-/* Windows may overlap; none is wider than `widest`. */
-static void scan_word(struct scan *scan, uint64_t word)
+/* The pc in a signal frame, by what the kernel saves behind it: x86-64 eflags and cs, AArch64 pstate
+ * (struct sigcontext of <asm/sigcontext.h>). What lies beyond the piece may be anything. */
+static bool is_frame_pc(const uint64_t *words, size_t n)
 {
+#ifdef __x86_64__
+	const uint64_t user_cs = 0x33;
+
+	return n < 3 || (words[1] < (UINT64_C(1) << 22) && (words[2] & 0xffff) == user_cs);
+#else
+	const uint64_t mode = 0x1f; /* 0: EL0 */
+
+	return n < 2 || (words[1] <= UINT32_MAX && !(words[1] & mode));
+#endif
+}
+
+/* A call instruction that leads into the agent stands before `address`. */
+static bool is_behind_call(const struct scan *scan, uint64_t address)
+{
+#ifdef __x86_64__
+	uint8_t call[5] = { 0 };
+	const uint8_t opcode = 0xe8;
+#else
+	uint8_t call[4] = { 0 };
+#endif
+
+	if (sys_pread_full(scan->sys, scan->memory_fd, call, sizeof(call),
+			   (off_t)(address - sizeof(call))) != (ssize_t)sizeof(call))
+		return false;
+#ifdef __x86_64__
+	return call[0] == opcode;
+#else
+	return (call[3] & 0xfc) == 0x94; /* bl */
+#endif
+}
+
+/* Windows may overlap; none is wider than `widest`. `n`: words from here to the end of the piece. */
+static void scan_word(struct scan *scan, const uint64_t *words, size_t n)
+{
+	const uint64_t word = *words;
 	size_t low = 0, high = scan->n;
 
 	if (word <= scan->low || word >= scan->high)
@@ -41,8 +79,11 @@ static void scan_word(struct scan *scan, uint64_t word)
 	}
 	/* every window that begins below the word, until they are too far below */
 	while (low-- > 0 && word - scan->windows[low].start < scan->widest) {
-		if (word < scan->windows[low].end)
-			scan->windows[low].busy = true;
+		struct busy_window *window = &scan->windows[low];
+
+		if (word < window->end &&
+		    (!window->region || is_frame_pc(words, n) || !is_behind_call(scan, word)))
+			window->busy = true;
 	}
 }
 
@@ -64,20 +105,19 @@ static void all_are_busy(struct scan *scan)
 		scan->windows[i].busy = true;
 }
 
-static uint64_t scan_stack(struct scan *scan, const struct sys *sys, int memory_fd, uint64_t sp,
-			   uint64_t end)
+static uint64_t scan_stack(struct scan *scan, uint64_t sp, uint64_t end)
 {
 	uint64_t at = (sp - RED_ZONE) & ~UINT64_C(7), total = 0;
 
 	while (at < end && total < STACKS_MAX_BYTES) {
 		const uint64_t wanted = end - at < PIECE_SIZE ? end - at : PIECE_SIZE;
-		const ssize_t got =
-			sys->pread(sys->state, memory_fd, scan->words, wanted, (off_t)at);
+		const ssize_t got = scan->sys->pread(scan->sys->state, scan->memory_fd, scan->words,
+						     wanted, (off_t)at);
 
 		if (got < 8)
 			break;
 		for (size_t i = 0; i < (size_t)got / 8; i++)
-			scan_word(scan, scan->words[i]);
+			scan_word(scan, &scan->words[i], (size_t)got / 8 - i);
 		at += (uint64_t)got & ~UINT64_C(7);
 		total += (uint64_t)got;
 	}
@@ -95,6 +135,8 @@ enum status stacks_find_busy(const struct tracees *tracees, int memory_fd,
 		.low = UINT64_MAX,
 		.widest = 1,
 		.words = malloc(PIECE_SIZE),
+		.sys = tracees->sys,
+		.memory_fd = memory_fd,
 	};
 	uint64_t total = 0;
 	char path[64], *maps;
@@ -125,9 +167,9 @@ enum status stacks_find_busy(const struct tracees *tracees, int memory_fd,
 			all_are_busy(&scan);
 			break;
 		}
-		scan_word(&scan, thread->pc);
-		total += scan_stack(&scan, tracees->sys, memory_fd, thread->sp,
-				    stack_end(maps, thread->sp));
+		/* a pc counts whatever stands before it: n 1 */
+		scan_word(&scan, &thread->pc, 1);
+		total += scan_stack(&scan, thread->sp, stack_end(maps, thread->sp));
 	}
 	free(maps);
 	free(scan.words);

@@ -6,6 +6,11 @@
  * interrupted. Every word of the stack from 128 bytes below the stack pointer to the end of its mapping is
  * compared, which finds all of them and takes a number that looks like such an address for one: then the
  * window merely counts as busy.
+ *
+ * For whole regions of trampolines that rule would be too strict: stubs call the agent, and the return addresses of
+ * calls long over stand in unused slots of live frames. There a word counts unless a call instruction
+ * stands before the place it means, or when it is the pc of a signal frame: a thread that is suspended in
+ * the agent has its pc there, in a register or in a signal frame.
  */
 #ifndef ASSAY_PROBE_STACKS_H
 #define ASSAY_PROBE_STACKS_H
@@ -20,6 +25,7 @@ struct busy_window {
 	uint64_t start, end; /* strictly inside is busy */
 	uint32_t write;      /* index of the write */
 	bool busy;           /* the answer */
+	bool region;         /* a region of trampolines: return addresses do not count */
 };
 
 /* Sets `busy` of each window that a stopped thread stands in; of all of them when stacks are larger than

@@ -7,6 +7,7 @@
  * are made private by rewriting a byte as it is, since copying them is what takes time.
  */
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -142,8 +143,9 @@ static enum status batch_find_busy(const struct work *work, const struct tracees
 		const struct guardian_write *write = &batch->writes[i];
 
 		if (write->busy_end > write->busy_start + 1 && (!removing || write->island))
-			windows[n++] = (struct busy_window){ write->busy_start, write->busy_end,
-							     (uint32_t)i, false };
+			windows[n++] = (struct busy_window){ .start = write->busy_start,
+							     .end = write->busy_end,
+							     .write = (uint32_t)i };
 	}
 	if (!windows)
 		status = error_set(error, STATUS_NO_MEMORY, "out of memory");
@@ -408,6 +410,21 @@ static enum status batch_remove(struct work *work, struct batch *batch, size_t *
 	return status;
 }
 
+/* Nothing leads into the regions any more: a later assay may use them. */
+static void regions_give_up(const struct work *work)
+{
+	const uint64_t none = 0;
+
+	for (uint32_t i = 0; i < work->n_regions; i++) {
+		const uint64_t control = work->regions[i].address + AGENT_CONTROL_OFFSET;
+
+		(void)!bytes_write(work, control + offsetof(struct agent_control, negative_owner),
+				   &none, sizeof(none));
+		(void)!bytes_write(work, control + offsetof(struct agent_control, patched), &none,
+				   sizeof(none));
+	}
+}
+
 enum status work_remove(struct work *work, struct error *error)
 {
 	enum status status = STATUS_OK;
@@ -433,6 +450,8 @@ enum status work_remove(struct work *work, struct error *error)
 			status = batch_remove(work, &batch, &left, error);
 		}
 	}
+	if (status == STATUS_OK && work->arena->restored == work->n_done)
+		regions_give_up(work);
 	if (status == STATUS_OK || status == STATUS_NOT_FOUND)
 		work->n_done = 0; /* a target that has ended has nothing to restore */
 	return status;

@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,7 @@
 #include "agent/layout.h"
 #include "probe/guardian_work.h"
 #include "probe/remote.h"
+#include "probe/work_reuse.h"
 
 #define SCRATCH_BELOW   512u /* bytes under the remote stack for strings */
 #define THREAD_TRIES    100u
@@ -26,7 +28,7 @@
 #define MAP_FIXED_NOREPLACE 0x100000
 #endif
 
-static const char memfd_name[] = "assay-probe";
+static const char memfd_name[] = LEFTOVERS_MEMFD_NAME;
 
 struct mapper {
 	struct work *work;
@@ -34,6 +36,7 @@ struct mapper {
 	struct guardian_region made[GUARDIAN_MAX_REGIONS + 1];
 	size_t n_made;
 	int64_t target_fd;
+	struct leftovers leftovers;
 };
 
 static enum status call(struct mapper *mapper, const char *what, long number, uint64_t a,
@@ -115,8 +118,49 @@ static enum status buffers_map(struct mapper *mapper, struct error *error)
 	if (status != STATUS_OK)
 		return status;
 	mapper->made[mapper->n_made++] =
-		(struct guardian_region){ work->buffers, work->buffers_bytes };
+		(struct guardian_region){ work->buffers, work->buffers_bytes, false };
 	return advise(mapper, work->buffers, work->buffers_bytes, MADV_DONTFORK, error);
+}
+
+/* The first page of the buffers, at its place in a region. */
+static enum status shared_map(struct mapper *mapper, uint64_t base, struct error *error)
+{
+	uint64_t at;
+	enum status status =
+		map(mapper, base + AGENT_SHARED_OFFSET, AGENT_PAGE, PROT_READ | PROT_WRITE,
+		    MAP_SHARED | MAP_FIXED, mapper->target_fd, &at, error);
+
+	if (status == STATUS_OK)
+		status = advise(mapper, at, AGENT_PAGE, MADV_DONTFORK, error);
+	return status;
+}
+
+/* All that earlier assays left becomes this one's, also what is not used now, so that nothing keeps the old
+ * buffers in memory. The regions are off before they change hands. */
+static enum status leftovers_take(struct mapper *mapper, struct error *error)
+{
+	const struct work *work = mapper->work;
+	const uint64_t off = 0;
+	int64_t result;
+	enum status status = STATUS_OK;
+
+	for (uint32_t i = 0; status == STATUS_OK && i < mapper->leftovers.n_regions; i++) {
+		const uint64_t base = mapper->leftovers.regions[i].address;
+		const int written =
+			sys_pwrite_all(work->sys, work->memory_fd, &off, sizeof(off),
+				       (off_t)(base + AGENT_CONTROL_OFFSET +
+					       offsetof(struct agent_control, negative_owner)));
+
+		if (written < 0)
+			return error_set_errno(error, STATUS_IO, -written,
+					       "cannot write to the memory of process %d",
+					       work->pid);
+		status = shared_map(mapper, base, error);
+	}
+	for (uint32_t i = 0; status == STATUS_OK && i < mapper->leftovers.n_buffers; i++)
+		status = call(mapper, "unmap", SYS_munmap, mapper->leftovers.buffers[i].address,
+			      mapper->leftovers.buffers[i].size, 0, 0, 0, 0, &result, error);
+	return status;
 }
 
 static enum status region_make(struct mapper *mapper, const struct guardian_region *region,
@@ -126,6 +170,8 @@ static enum status region_make(struct mapper *mapper, const struct guardian_regi
 	uint64_t at;
 	enum status status;
 
+	if (region->reused)
+		return STATUS_OK;
 	status = map(mapper, base, region->size, PROT_READ | PROT_EXEC,
 		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, &at, error);
 	if (status != STATUS_OK)
@@ -135,12 +181,7 @@ static enum status region_make(struct mapper *mapper, const struct guardian_regi
 		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, &at, error);
 	if (status == STATUS_OK)
 		status = advise(mapper, at, AGENT_PAGE, MADV_WIPEONFORK, error);
-	if (status == STATUS_OK)
-		status = map(mapper, base + AGENT_SHARED_OFFSET, AGENT_PAGE, PROT_READ | PROT_WRITE,
-			     MAP_SHARED | MAP_FIXED, mapper->target_fd, &at, error);
-	if (status == STATUS_OK)
-		status = advise(mapper, at, AGENT_PAGE, MADV_DONTFORK, error);
-	return status;
+	return status == STATUS_OK ? shared_map(mapper, base, error) : status;
 }
 
 static enum status mappings_make(struct mapper *mapper, struct error *error)
@@ -155,6 +196,8 @@ static enum status mappings_make(struct mapper *mapper, struct error *error)
 		if (status != STATUS_OK)
 			arena->failed_region = i;
 	}
+	if (status == STATUS_OK)
+		status = leftovers_take(mapper, error);
 	if (status == STATUS_OK)
 		status = buffers_map(mapper, error);
 	if (mapper->target_fd >= 0)
@@ -204,19 +247,25 @@ static uint64_t status_field(const struct work *work, const char *name)
 
 static enum status controls_write(struct work *work, bool no_calls, struct error *error)
 {
-	const struct agent_control control = {
+	struct agent_control control = {
 		.negative_owner = -work->arena->owner,
 		.buffers = work->buffers,
 		.pid = (uint64_t)work->pid,
 		.can_write_gs = (getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE) != 0,
 		.no_calls = no_calls,
+		.magic = AGENT_MAGIC,
+		.version = AGENT_VERSION,
+		.patched = 1,
 	};
 
-	for (uint32_t i = 0; i < work->arena->n_regions; i++) {
-		const int written = sys_pwrite_all(
-			work->sys, work->memory_fd, &control, sizeof(control),
-			(off_t)(work->arena->regions[i].address + AGENT_CONTROL_OFFSET));
+	memcpy(work->regions, work->arena->regions, sizeof(work->regions));
+	work->n_regions = work->arena->n_regions;
+	for (uint32_t i = 0; i < work->n_regions; i++) {
+		int written;
 
+		control.region_bytes = work->regions[i].size;
+		written = sys_pwrite_all(work->sys, work->memory_fd, &control, sizeof(control),
+					 (off_t)(work->regions[i].address + AGENT_CONTROL_OFFSET));
 		if (written < 0)
 			return error_set_errno(error, STATUS_IO, -written,
 					       "cannot write to the memory of process %d",
@@ -245,7 +294,12 @@ enum status work_prepare(struct work *work, struct error *error)
 				 "process %d runs under seccomp: a system call made on its behalf "
 				 "could kill it; --allow-seccomp does it all the same",
 				 work->pid);
-	status = thread_stop(work, &tracees, error);
+	status = work_leftovers(work, &mapper.leftovers, error);
+	if (status != STATUS_OK)
+		return status;
+	status = mapper.leftovers.n_regions
+			 ? work_stop_outside(work, &mapper.leftovers, &tracees, error)
+			 : thread_stop(work, &tracees, error);
 	if (status != STATUS_OK)
 		return status;
 	thread = tracees_for_calls(&tracees);
