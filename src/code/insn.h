@@ -36,16 +36,18 @@ enum code_flow {
 #define CODE_LANDING     0x4u /* endbr64, bti, paciasp, pacibsp: where indirect jumps may land */
 #define CODE_MAY_FAULT   0x8u /* memory operand not based on the stack or frame pointer; division */
 #define CODE_IMMOVABLE   0x10u /* its address shows: syscall, int n, xbegin, adr of own code ... */
-#define CODE_LOADS       0x20u /* the PC-relative operand is accessed, not just computed */
+#define CODE_LOADS       0x20u /* the operand at a fixed address is accessed, not just computed */
 #define CODE_BY_FRAME    0x40u /* memory operand based on rbp or x29, which may be no frame pointer */
 #define CODE_SHORT       0x80u  /* a branch with 8 bits of displacement */
 #define CODE_SHORT_ONLY  0x100u /* ... which has no longer form: loop, jrcxz */
 #define CODE_TOUCHES_SP  0x200u /* it may change the stack pointer: rather said too often */
+#define CODE_NEAR_SP     0x400u /* its memory operand or lea is based on the stack or frame pointer */
+#define CODE_REPEATS     0x800u /* a string instruction with a count: takes any time */
 
 struct code_insn {
 	uint64_t address;
 	uint64_t target;    /* of a direct jump, branch or call */
-	uint64_t operand;   /* PC-relative: the address it means (adrp: the page) */
+	uint64_t operand;   /* PC-relative, or at a fixed address: what it means (adrp: the page) */
 	uint64_t constant;  /* x86-64: an immediate of 32 or 64 bits, maybe an address; else 0 */
 	uint16_t flags;     /* CODE_* */
 	uint16_t pop_bytes; /* ret n: n */

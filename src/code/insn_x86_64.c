@@ -14,6 +14,9 @@
 #define REG_RSP    4u
 #define REG_RBP    5u
 
+#define THREAD_BLOCK_BYTES 0x700 /* glibc 2.36: sizeof(struct pthread) is more */
+#define MAX_STATIC_TLS     (1 << 20)
+
 static bool is_rip_relative(const ZydisDecodedInstruction *x)
 {
 	return (x->attributes & ZYDIS_ATTRIB_HAS_MODRM) && x->raw.modrm.mod == 0 &&
@@ -47,6 +50,28 @@ static bool is_based_on(const ZydisDecodedInstruction *x, unsigned int reg)
 	return x->raw.sib.index == NO_INDEX && !index_is_extended(x) && x->raw.sib.base == reg;
 }
 
+/* Any address that starts from rsp or rbp. */
+static bool is_near_sp(const ZydisDecodedInstruction *x)
+{
+	const unsigned int mod = x->raw.modrm.mod;
+	unsigned int base = x->raw.modrm.rm;
+
+	if (mod == 3 || base_is_extended(x))
+		return false;
+	if (base == RM_SIB)
+		base = x->raw.sib.base;
+	return base == REG_RSP || (base == REG_RBP && mod != 0);
+}
+
+/* A constant alone, with or without a segment. */
+static bool is_absolute(const ZydisDecodedInstruction *x)
+{
+	return x->raw.modrm.mod == 0 && x->raw.modrm.rm == RM_SIB &&
+	       x->raw.sib.base == RM_NO_BASE && x->raw.sib.index == NO_INDEX &&
+	       !index_is_extended(x) && x->encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY &&
+	       x->address_width == 64;
+}
+
 static bool touches_no_memory(const ZydisDecodedInstruction *x)
 {
 	switch (x->mnemonic) {
@@ -60,6 +85,14 @@ static bool touches_no_memory(const ZydisDecodedInstruction *x)
 	case ZYDIS_MNEMONIC_PREFETCHW: return true;
 	default: return false;
 	}
+}
+
+/* %fs:constant: the thread's own block, or the static variables below it, which are always there. Constants
+ * without a segment are judged by what they mean (CODE_LOADS). */
+static bool is_thread_block(const ZydisDecodedInstruction *x)
+{
+	return (x->attributes & ZYDIS_ATTRIB_HAS_SEGMENT_FS) &&
+	       x->raw.disp.value >= -MAX_STATIC_TLS && x->raw.disp.value < THREAD_BLOCK_BYTES;
 }
 
 static bool may_fault(const ZydisDecodedInstruction *x)
@@ -81,6 +114,8 @@ static bool may_fault(const ZydisDecodedInstruction *x)
 		       x->opcode <= 0xa3;
 	if (x->raw.modrm.mod == 3 || touches_no_memory(x) || is_rip_relative(x))
 		return false;
+	if (is_absolute(x))
+		return !is_thread_block(x) && (x->attributes & ZYDIS_ATTRIB_HAS_SEGMENT);
 	return !is_based_on(x, REG_RSP) && !is_based_on(x, REG_RBP);
 }
 
@@ -177,6 +212,13 @@ static uint16_t flags_of(const ZydisDecodedInstruction *x, enum code_flow flow)
 
 	if (is_rip_relative(x))
 		flags |= CODE_PC_RELATIVE | (touches_no_memory(x) ? 0 : CODE_LOADS);
+	if ((x->attributes & ZYDIS_ATTRIB_HAS_MODRM) && is_absolute(x) && !touches_no_memory(x) &&
+	    !(x->attributes & ZYDIS_ATTRIB_HAS_SEGMENT))
+		flags |= CODE_LOADS;
+	if (x->meta.category == ZYDIS_CATEGORY_STRINGOP)
+		flags |= CODE_REPEATS;
+	if ((x->attributes & ZYDIS_ATTRIB_HAS_MODRM) && is_near_sp(x))
+		flags |= CODE_NEAR_SP;
 	if (x->mnemonic == ZYDIS_MNEMONIC_NOP)
 		flags |= CODE_NOP;
 	if (x->mnemonic == ZYDIS_MNEMONIC_ENDBR64 || x->mnemonic == ZYDIS_MNEMONIC_ENDBR32)
@@ -220,6 +262,8 @@ bool code_insn_decode_x86_64(const uint8_t *bytes, size_t size, uint64_t address
 		insn->target = address + x.length + (uint64_t)x.raw.imm[0].value.s;
 	if (insn->flags & CODE_PC_RELATIVE)
 		insn->operand = address + x.length + (uint64_t)x.raw.disp.value;
+	else if (insn->flags & CODE_LOADS)
+		insn->operand = (uint64_t)x.raw.disp.value;
 	if (!x.raw.imm[0].is_relative && x.raw.imm[0].size >= 32)
 		insn->constant = x.raw.imm[0].value.u;
 	if (flow == CODE_RETURN && x.opcode == 0xc2)

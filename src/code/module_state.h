@@ -50,8 +50,9 @@ struct code_piece {
 };
 
 enum code_indirect_kind {
-	CODE_INDIRECT_OPEN,  /* anywhere, but inside its function only at marked targets */
-	CODE_INDIRECT_TABLE, /* to the entries of a decoded jump table, all inside its function */
+	CODE_INDIRECT_OPEN,    /* anywhere, but inside its function only at marked targets */
+	CODE_INDIRECT_TABLE,   /* to the entries of a decoded jump table, all inside its function */
+	CODE_INDIRECT_POINTER, /* open, to an address that was loaded, passed or returned as it is */
 };
 
 struct code_indirect {

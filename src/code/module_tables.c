@@ -312,7 +312,7 @@ static bool pointers_stay(struct tables *tables, uint64_t source, uint64_t base,
 	return true;
 }
 
-/* A load of a word: from table(,%i,8) or (%b,%i,8). */
+/* A load of a word: from table(,%i,8) or (%b,%i,8), or from anywhere else. */
 static enum code_indirect_kind word_kind(struct tables *tables, uint64_t position,
 					 const ZydisDecodedOperand *memory)
 {
@@ -321,7 +321,7 @@ static enum code_indirect_kind word_kind(struct tables *tables, uint64_t positio
 
 	if (memory->type != ZYDIS_OPERAND_TYPE_MEMORY || memory->mem.scale != 8 ||
 	    memory->mem.index == ZYDIS_REGISTER_NONE)
-		return CODE_INDIRECT_OPEN;
+		return CODE_INDIRECT_POINTER;
 	if (memory->mem.base == ZYDIS_REGISTER_NONE) {
 		base = (uint64_t)memory->mem.disp.value;
 	} else if (!memory->mem.disp.value) {
@@ -367,7 +367,7 @@ static enum code_indirect_kind jump_kind(struct tables *tables)
 		at = setter(tables, position, operand->reg.value);
 		if (back(tables, at)->insn.mnemonic == ZYDIS_MNEMONIC_MOV)
 			return word_kind(tables, at, &back(tables, at)->operands[1]);
-		return CODE_INDIRECT_OPEN;
+		return CODE_INDIRECT_POINTER;
 	case ORIGIN_UNSEEN:
 		all_relative_read(tables, jump->address);
 		function->unknown_jump |= function->names_inside;

@@ -3,7 +3,7 @@
  * The code of a patch's trampoline, and the bytes that lead to it.
  *
  *	for each moved instruction: [hook] instruction
- *	jump back, unless the last one ends the block
+ *	[hook] jump back, unless the last one ends the block
  *	for each conditional tail branch: [hook] jump to its target
  *
  * The code is laid out twice: first to learn where each instruction comes to stand, then for good, with jumps
@@ -77,11 +77,30 @@ static bool moved_read(struct emission *emission)
 	return at == range.end;
 }
 
+/* lea n(%rsp),%rsp: changes no flag. */
+static void sp_raise(struct emission *emission, int32_t bytes)
+{
+	const uint32_t n = (uint32_t)bytes;
+	const uint8_t code[] = { 0x48,
+				 0x8d,
+				 0xa4,
+				 0x24,
+				 (uint8_t)n,
+				 (uint8_t)(n >> 8),
+				 (uint8_t)(n >> 16),
+				 (uint8_t)(n >> 24) };
+
+	if (bytes)
+		code_buffer_append(emission->buffer, code, sizeof(code));
+}
+
 static void hook_append(struct emission *emission, const struct code_site *site)
 {
 	origin_add(emission, site->address, true);
+	sp_raise(emission, site->sp_bytes);
 	if (!emission->hook->append(emission->hook->state, emission->plan, site, emission->buffer))
 		emission->hook_failed = true;
+	sp_raise(emission, -(int32_t)site->sp_bytes);
 }
 
 static const struct code_site *site_of(const struct emission *emission, uint32_t i)
@@ -89,18 +108,15 @@ static const struct code_site *site_of(const struct emission *emission, uint32_t
 	return &emission->plan->sites[emission->patch->first_site + i];
 }
 
-/* Where a moved jump leads now. */
-static uint64_t target_of(const struct emission *emission, const struct moved_insn *moved)
+/* Where a jump to the address leads now. */
+static uint64_t place_of(const struct emission *emission, uint64_t target)
 {
 	const struct code_function *function =
 		&emission->plan->module->functions[emission->plan->function];
 	const struct code_plan *plan = emission->plan;
 	const struct code_patch *entry =
 		plan->entry_patch < plan->n_patches ? &plan->patches[plan->entry_patch] : NULL;
-	const uint64_t target = moved->insn.target;
 
-	if (moved->stub)
-		return moved->stub;
 	if (!entry)
 		return target;
 	if (emission->patch->body || entry == emission->patch)
@@ -122,7 +138,8 @@ static void insn_append(struct emission *emission, struct moved_insn *moved)
 	origin_add(emission, moved->insn.address, false);
 	if (moved->insn.flags & CODE_NOP)
 		return;
-	code_relocate(machine_of(emission), &moved->insn, moved->bytes, target_of(emission, moved),
+	code_relocate(machine_of(emission), &moved->insn, moved->bytes,
+		      moved->stub ? moved->stub : place_of(emission, moved->insn.target),
 		      emission->buffer);
 }
 
@@ -165,8 +182,22 @@ static void stubs_append(struct emission *emission)
 			moved->stub = code_buffer_here(emission->buffer);
 		hook_append(emission, site);
 		origin_add(emission, site->address, false);
-		code_jump_append(machine_of(emission), site->target, emission->buffer);
+		code_jump_append(machine_of(emission), place_of(emission, site->target),
+				 emission->buffer);
 	}
+}
+
+/* The hook of an exit that stays in place behind the moved run. */
+static void end_append(struct emission *emission)
+{
+	for (uint32_t i = 0; i < emission->patch->n_sites; i++) {
+		const struct code_site *site = site_of(emission, i);
+
+		if (site->address == emission->patch->moved.end)
+			hook_append(emission, site);
+	}
+	origin_add(emission, emission->patch->moved.end, false);
+	code_jump_append(machine_of(emission), emission->patch->moved.end, emission->buffer);
 }
 
 static void layout(struct emission *emission)
@@ -177,11 +208,8 @@ static void layout(struct emission *emission)
 		insn_append(emission, &emission->moved[i]);
 	}
 	if (emission->n_moved &&
-	    !code_insn_ends_block(&emission->moved[emission->n_moved - 1].insn)) {
-		origin_add(emission, emission->patch->moved.end, false);
-		code_jump_append(machine_of(emission), emission->patch->moved.end,
-				 emission->buffer);
-	}
+	    !code_insn_ends_block(&emission->moved[emission->n_moved - 1].insn))
+		end_append(emission);
 	stubs_append(emission);
 }
 

@@ -8,6 +8,8 @@
 #include "base/array.h"
 #include "code/planner.h"
 
+#define MAX_SHIFTS 256u /* times that a function is placed anew with a site elsewhere */
+
 enum code_refusal planner_add_patch(struct planner *planner, struct code_patch patch, size_t first,
 				    size_t n)
 {
@@ -65,6 +67,7 @@ static enum code_refusal place(struct planner *planner)
 {
 	enum code_refusal refusal;
 
+	planner->blamed = NO_SITE;
 	if (planner->machine == EM_AARCH64)
 		return planner_place_aarch64(planner);
 	refusal = planner_place_x86_64(planner);
@@ -74,14 +77,34 @@ static enum code_refusal place(struct planner *planner)
 	return planner_body_x86_64(planner) == CODE_PLANNED ? CODE_PLANNED : refusal;
 }
 
-/* An entry that finds no room at the start may find it some instructions on. */
+/* The site that found no place, or else the entry, goes on to where it may find one. */
+static bool shift(struct planner *planner)
+{
+	const size_t blamed = planner->blamed;
+
+	if (blamed != NO_SITE &&
+	    (planner_advance_exit(planner, blamed) || planner_split_exit(planner, blamed)))
+		return true;
+	return planner_defer_entry(planner, true);
+}
+
+/* Where the sites belong; then with the entry behind what leaves the stack pointer alone; then anywhere near. */
 static enum code_refusal place_somewhere(struct planner *planner)
 {
 	const enum code_refusal first = place(planner);
 	const uint64_t refused_at = planner->plan->refused_at;
 	enum code_refusal refusal = first;
+	unsigned int tries = 0;
 
-	while (refusal != CODE_PLANNED && !planner->no_memory && planner_defer_entry(planner))
+	while (refusal != CODE_PLANNED && !planner->no_memory &&
+	       planner_defer_entry(planner, false))
+		refusal = place(planner);
+	if (refusal != CODE_PLANNED) {
+		planner_unshift(planner);
+		refusal = place(planner);
+	}
+	while (refusal != CODE_PLANNED && !planner->no_memory && tries++ < MAX_SHIFTS &&
+	       shift(planner))
 		refusal = place(planner);
 	planner->plan->refused_at = refused_at;
 	return refusal == CODE_PLANNED ? CODE_PLANNED : first;

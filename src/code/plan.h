@@ -14,8 +14,9 @@
  *	   pop %rbx		   (dead)			    RETURN hook
  *	   ret			   (dead)			    ret
  *
- * Hooks of exits run as the last thing before the exit, when the stack pointer is that of the entry. A moved
- * run may hold several sites, and for tiny functions it is the whole body: one patch at the start.
+ * Hooks of exits run before the exit, when the stack pointer is that of the entry: as the last thing, or a few
+ * instructions earlier where only those can move. A moved run may hold several sites, and for tiny functions it
+ * is the whole body: one patch at the start.
  *
  * The return address is never touched, calls are never moved. endbr64, bti and paciasp stay in place in
  * front of the entry's patch. Undo is to write the original bytes.
@@ -37,8 +38,7 @@
 #define CODE_WRITE_MAX_BYTES  8u
 
 enum code_site_kind {
-	CODE_SITE_ENTRY, /* maybe some instructions behind the start, none of which changes the stack
-			  * pointer, branches or calls */
+	CODE_SITE_ENTRY, /* maybe some instructions behind the start, none of which branches or calls */
 	CODE_SITE_RETURN,        /* ret, rep ret, ret n, retaa ...: pop_bytes says n */
 	CODE_SITE_TAIL_JUMP,     /* direct jump to another function */
 	CODE_SITE_TAIL_BRANCH,   /* the same, when taken: the hook runs on the taken path only */
@@ -49,10 +49,16 @@ enum code_site_kind {
 };
 
 struct code_site {
-	uint64_t address;   /* of the instruction that the hook runs before */
-	uint64_t target;    /* of a direct tail jump or branch, else 0 */
+	uint64_t address; /* of the instruction that the hook runs before */
+	uint64_t exit;    /* of an exit: the instruction that leaves; it may stand behind `address`,
+			     * with nothing between that branches, calls or changes the stack pointer */
+	uint64_t target;  /* of a direct tail jump or branch, else 0 */
 	uint16_t pop_bytes; /* of a return: what it pops beside the return address */
-	uint8_t kind;       /* enum code_site_kind */
+	uint16_t
+		sp_bytes; /* of an entry: how far the stack pointer is below its value at the start;
+			     * the hook runs with that value (code_patch_emit sees to it) */
+	uint8_t kind;     /* enum code_site_kind */
+	bool leaves;      /* of TAIL_INDIRECT: the target lies outside whatever it is */
 };
 
 enum code_patch_form {

@@ -5,6 +5,7 @@
  *	planner_read	decodes all ranges of the function, finds its exits, refuses what cannot be known
  *	planner_place	chooses a patch for each site (x86-64: windows, islands; AArch64: one word each)
  *	planner_body	x86-64: moves the whole function instead
+ *	planner_shift	puts hooks elsewhere than at the start or the exit
  */
 #ifndef ASSAY_CODE_PLANNER_H
 #define ASSAY_CODE_PLANNER_H
@@ -16,13 +17,15 @@
 #define SHORT_BYTES 2u /* x86-64: eb rel8 */
 #define WORD_BYTES  4u /* AArch64: b */
 #define NO_INSN     SIZE_MAX
+#define NO_SITE     SIZE_MAX
 #define MAX_GAP     256u /* bytes of padding behind a function that are looked at */
 
 /* A site before it has a patch. */
 struct planned_site {
 	struct code_site site;
-	size_t insn;
-	bool loop; /* a jump to the own start, no site for hooks */
+	size_t insn;     /* that the hook runs before */
+	uint8_t n_moved; /* instructions between it and where it should be */
+	bool loop;       /* a jump to the own start, no site for hooks */
 };
 
 struct planner {
@@ -41,9 +44,9 @@ struct planner {
 		*sites; /* in the order of address; the entry before an exit at the same */
 	size_t n_sites, sites_capacity;
 
-	uint64_t entry;          /* where the entry's patch goes: behind endbr64, bti, paciasp */
-	unsigned int n_deferred; /* instructions in front of it, but for those */
-	bool frame_pointer;      /* rbp or x29 is set up as one */
+	size_t blamed;      /* the site that found no place, NO_SITE: none that is known */
+	uint64_t entry;     /* where the entry's patch goes: behind endbr64, bti, paciasp */
+	bool frame_pointer; /* rbp or x29 is set up as one */
 	bool no_memory;
 };
 
@@ -62,9 +65,30 @@ uint64_t planner_occupied_end(const struct code_patch *patch);
 /* x86-64: finds 5 bytes of padding for each patch that has only room for a short jump. */
 enum code_refusal planner_islands(struct planner *planner);
 
-/* Moves the entry's site one instruction down, where that is still the entry: every call and nothing else comes
- * there, with the stack pointer as it was. False when it may not move. Patches placed so far are dropped. */
-bool planner_defer_entry(struct planner *planner);
+/* True when the site is an exit whatever happens there, so that its hook may run before and elsewhere. */
+static inline bool planner_is_certain_exit(const struct planned_site *site)
+{
+	return !site->loop &&
+	       (site->site.kind == CODE_SITE_RETURN || site->site.kind == CODE_SITE_TAIL_JUMP ||
+		(site->site.kind == CODE_SITE_TAIL_INDIRECT && site->site.leaves));
+}
+
+/* planner_shift: sites that find no place where they belong.
+ *
+ * Moves the entry's site one instruction down, where that is still the entry: every call and nothing else comes
+ * there, with the stack pointer as it was; with `pushes`, as far below as is known. False when it may not move.
+ * Patches placed so far are dropped. */
+bool planner_defer_entry(struct planner *planner, bool pushes);
+
+/* Moves the site of an exit one instruction up, where control comes to the exit from there and only from there,
+ * with the same stack pointer. */
+bool planner_advance_exit(struct planner *planner, size_t site);
+
+/* Replaces the site of an exit that only direct jumps lead to by one at each of these. */
+bool planner_split_exit(struct planner *planner, size_t site);
+
+/* Puts the sites back where they belong. */
+void planner_unshift(struct planner *planner);
 
 /* The range of the function that holds the address, NULL when none does. */
 const struct code_range *planner_range_at(const struct planner *planner, uint64_t address);

@@ -36,6 +36,7 @@ enum code_refusal planner_place_aarch64(struct planner *planner)
 		     next < planner->n_sites && planner->sites[next].insn == site->insn;)
 			next++;
 		refusal = planner_movable(planner, insn);
+		planner->blamed = i;
 		if (refusal)
 			return planner_refuse(planner, as_entry(refusal, entry), insn->address);
 		if (site->loop && insn->flow == CODE_JUMP) {

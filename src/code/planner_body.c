@@ -25,8 +25,8 @@ static bool has_table(const struct planner *planner)
 {
 	for (size_t i = 0; i < planner->n_insns; i++)
 		if (planner->insns[i].flow == CODE_JUMP_INDIRECT &&
-		    code_module_indirect(planner->module, planner->insns[i].address) !=
-			    CODE_INDIRECT_OPEN)
+		    code_module_indirect(planner->module, planner->insns[i].address) ==
+			    CODE_INDIRECT_TABLE)
 			return true;
 	return false;
 }

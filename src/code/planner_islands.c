@@ -243,6 +243,17 @@ static void patches_sort(struct planner *planner)
 	}
 }
 
+/* The site of a patch, as the planner has it. */
+static size_t site_of(const struct planner *planner, const struct code_patch *patch)
+{
+	for (size_t i = 0; i < planner->n_sites && patch->n_sites; i++)
+		if (planner->sites[i].site.address ==
+			    planner->plan->sites[patch->first_site].address &&
+		    planner->sites[i].site.kind == planner->plan->sites[patch->first_site].kind)
+			return i;
+	return NO_SITE;
+}
+
 enum code_refusal planner_islands(struct planner *planner)
 {
 	uint32_t n = planner->plan->n_patches;
@@ -256,11 +267,13 @@ enum code_refusal planner_islands(struct planner *planner)
 			continue;
 		island = island_find(planner, patch->form == CODE_PATCH_ISLAND ? start + SHORT_BYTES
 									       : patch->busy.end);
-		if (!island)
+		if (!island) {
+			planner->blamed = site_of(planner, &planner->plan->patches[i]);
 			return planner_refuse(planner,
 					      start == planner->entry ? CODE_ENTRY_SHORT
 								      : CODE_EXIT_SHORT,
 					      start);
+		}
 		planner->plan->patches[i].island = island;
 	}
 	if (planner->plan->n_patches > n)

@@ -8,7 +8,6 @@
 #include "base/array.h"
 #include "code/planner.h"
 
-#define MAX_DEFERRED 8u /* instructions that an entry may stand behind the start */
 #define MAX_PROLOGUE 8u /* instructions in which a frame pointer is set up */
 
 enum code_refusal planner_refuse(struct planner *planner, enum code_refusal refusal,
@@ -138,6 +137,7 @@ static bool add_site(struct planner *planner, size_t insn, enum code_site_kind k
 		return false;
 	planner->sites[planner->n_sites++] = (struct planned_site){
 		.site = { .address = at->address,
+			  .exit = kind == CODE_SITE_ENTRY ? 0 : at->address,
 			  .target = direct ? at->target : 0,
 			  .pop_bytes = at->pop_bytes,
 			  .kind = (uint8_t)kind },
@@ -178,6 +178,40 @@ static enum code_refusal transfer_read(struct planner *planner, size_t insn)
 	return CODE_PLANNED;
 }
 
+/* True when a jump through a pointer cannot lead inside: nobody holds an address there but for those behind
+ * calls. */
+static bool pointers_leave(const struct planner *planner)
+{
+	const struct code_function *function = planner->function;
+
+	if (planner->machine != EM_X86_64 || function->names_inside || function->unknown_jump)
+		return false;
+	for (size_t i = 0; i < planner->n_insns; i++) {
+		const struct code_insn *insn = &planner->insns[i], *before = i ? insn - 1 : NULL;
+
+		if (insn->address != function->range.start &&
+		    code_module_marked(planner->module, CODE_MARK_HARD, insn->address) &&
+		    (!before || code_insn_end(before) != insn->address ||
+		     (before->flow != CODE_CALL && before->flow != CODE_CALL_INDIRECT)))
+			return false;
+	}
+	return true;
+}
+
+static bool indirect_read(struct planner *planner, size_t insn)
+{
+	const enum code_indirect_kind kind =
+		code_module_indirect(planner->module, planner->insns[insn].address);
+
+	if (planner->options.entry_only || kind == CODE_INDIRECT_TABLE)
+		return true;
+	if (!add_site(planner, insn, CODE_SITE_TAIL_INDIRECT, false))
+		return false;
+	planner->sites[planner->n_sites - 1].site.leaves =
+		kind == CODE_INDIRECT_POINTER && pointers_leave(planner);
+	return true;
+}
+
 static enum code_refusal insn_read(struct planner *planner, size_t insn)
 {
 	const struct code_insn *at = &planner->insns[insn];
@@ -191,11 +225,7 @@ static enum code_refusal insn_read(struct planner *planner, size_t insn)
 		good = planner->options.entry_only ||
 		       add_site(planner, insn, CODE_SITE_RETURN, false);
 		break;
-	case CODE_JUMP_INDIRECT:
-		if (!planner->options.entry_only &&
-		    code_module_indirect(planner->module, at->address) == CODE_INDIRECT_OPEN)
-			good = add_site(planner, insn, CODE_SITE_TAIL_INDIRECT, false);
-		break;
+	case CODE_JUMP_INDIRECT: good = indirect_read(planner, insn); break;
 	default: break;
 	}
 	return good ? CODE_PLANNED : planner_refuse(planner, CODE_TOO_LARGE, at->address);
@@ -256,55 +286,18 @@ enum code_refusal planner_read(struct planner *planner)
 	return CODE_PLANNED;
 }
 
-/* The site of the entry; NULL in plans of points. */
-static struct planned_site *entry_site(const struct planner *planner)
-{
-	for (size_t i = 0; i < planner->n_sites; i++)
-		if (planner->sites[i].site.kind == CODE_SITE_ENTRY)
-			return &planner->sites[i];
-	return NULL;
-}
-
-static bool has_loop(const struct planner *planner)
-{
-	for (size_t i = 0; i < planner->n_sites; i++)
-		if (planner->sites[i].loop)
-			return true;
-	return false;
-}
-
-bool planner_defer_entry(struct planner *planner)
-{
-	struct planned_site *entry = entry_site(planner);
-	const struct code_insn *insn, *next;
-
-	if (!entry || has_loop(planner) || planner->function->unknown_jump ||
-	    planner->n_deferred >= MAX_DEFERRED || entry->insn + 1 >= planner->n_insns)
-		return false;
-	insn = &planner->insns[entry->insn];
-	next = insn + 1;
-	if (insn->flow != CODE_NEXT || (insn->flags & (CODE_TOUCHES_SP | CODE_IMMOVABLE)) ||
-	    next->address != code_insn_end(insn) || !planner_range_at(planner, next->address) ||
-	    planner_target_inside(planner, insn->address, code_insn_end(insn)) ||
-	    code_module_is_target(planner->module, next->address))
-		return false;
-	entry->insn++;
-	entry->site.address = next->address;
-	planner->entry = next->address;
-	planner->n_deferred++;
-	planner->plan->n_patches = planner->plan->n_sites = 0;
-	return true;
-}
-
 bool planner_may_fault(const struct planner *planner, const struct code_insn *insn)
 {
 	if (insn->flags & CODE_MAY_FAULT)
 		return true;
 	if ((insn->flags & CODE_BY_FRAME) && !planner->frame_pointer)
 		return true;
+	if (!(insn->flags & CODE_LOADS))
+		return false;
 	/* what the object itself maps does not fault */
-	return (insn->flags & CODE_LOADS) &&
-	       !elf_file_segment_at(&planner->module->file, insn->operand, false);
+	if (!(insn->flags & CODE_PC_RELATIVE) && !planner->module->fixed)
+		return true;
+	return !elf_file_segment_at(&planner->module->file, insn->operand, false);
 }
 
 enum code_refusal planner_movable(const struct planner *planner, const struct code_insn *insn)

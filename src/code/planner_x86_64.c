@@ -108,8 +108,8 @@ static size_t sites_inside(const struct planner *planner, size_t first, uint64_t
 	return n;
 }
 
-static enum code_refusal window_add(struct planner *planner, const struct window *window,
-				    enum code_patch_form form, size_t first_site, size_t *n_sites)
+static enum code_refusal window_add_sites(struct planner *planner, const struct window *window,
+					  enum code_patch_form form, size_t first_site, size_t n)
 {
 	const struct code_patch patch = {
 		.form = (uint8_t)form,
@@ -120,8 +120,14 @@ static enum code_refusal window_add(struct planner *planner, const struct window
 		.sled = window->sled,
 	};
 
+	return planner_add_patch(planner, patch, first_site, n);
+}
+
+static enum code_refusal window_add(struct planner *planner, const struct window *window,
+				    enum code_patch_form form, size_t first_site, size_t *n_sites)
+{
 	*n_sites = sites_inside(planner, first_site, window->end);
-	return planner_add_patch(planner, patch, first_site, *n_sites);
+	return window_add_sites(planner, window, form, first_site, *n_sites);
 }
 
 /* The first site of the patch that was placed last. */
@@ -238,6 +244,44 @@ static enum code_refusal island_try(struct planner *planner, size_t site, uint64
 	return window_add(planner, &window, CODE_PATCH_ISLAND, site, n_sites);
 }
 
+/* A run that ends where the exit's hook belongs: what follows stays in place, and is gone to from the hook. */
+static enum code_refusal before_try(struct planner *planner, size_t site, uint64_t limit,
+				    size_t *n_sites)
+{
+	const struct planned_site *at = &planner->sites[site];
+	const struct code_insn *last = &planner->insns[at->insn] - 1;
+	struct window window;
+
+	*n_sites = 1;
+	if (!planner_is_certain_exit(at) || planner->function->unknown_jump || !at->insn ||
+	    !follows(planner, at->insn - 1) || code_insn_ends_block(last) ||
+	    code_module_is_target(planner->module, at->site.address))
+		return CODE_EXIT_TARGET;
+	for (size_t start = at->insn - 1; planner->insns[start].address >= limit; start--) {
+		enum code_refusal refusal = window_try(planner, start, at->insn - 1, 0, &window);
+		const uint64_t length = window.end - window.start;
+
+		if (refusal)
+			return refusal;
+		if (length >= JUMP_BYTES)
+			break;
+		if (!start || !follows(planner, start - 1) ||
+		    code_insn_ends_block(&planner->insns[start - 1]) ||
+		    code_module_is_target(planner->module, window.start) ||
+		    planner->insns[start - 1].address < limit) {
+			if (length < SHORT_BYTES)
+				return CODE_EXIT_SHORT;
+			break;
+		}
+	}
+	if (planner->insns[at->insn - 1].address < limit)
+		return CODE_OVERLAP;
+	return window_add_sites(planner, &window,
+				window.end - window.start >= JUMP_BYTES ? CODE_PATCH_JUMP
+									: CODE_PATCH_ISLAND,
+				site, 1);
+}
+
 static enum code_refusal site_place(struct planner *planner, size_t site, size_t *n_sites)
 {
 	const struct planned_site *at = &planner->sites[site];
@@ -264,8 +308,10 @@ static enum code_refusal site_place(struct planner *planner, size_t site, size_t
 		return refusal;
 	}
 	if (planner->insns[at->insn].address >= limit &&
-	    island_try(planner, site, limit, n_sites) == CODE_PLANNED)
+	    (island_try(planner, site, limit, n_sites) == CODE_PLANNED ||
+	     before_try(planner, site, limit, n_sites) == CODE_PLANNED))
 		return CODE_PLANNED;
+	planner->blamed = site;
 	return planner_refuse(planner,
 			      at->loop ? CODE_LOOP_TO_START : reason_of(refusal, is_entry(at)),
 			      at->site.address);

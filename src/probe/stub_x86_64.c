@@ -303,7 +303,8 @@ bool stub_append_x86_64(const struct stub *stub, const struct code_plan *plan,
 			const struct code_site *site, struct code_buffer *buffer)
 {
 	struct writer w = { .stub = stub, .buffer = buffer };
-	const bool looks = site->kind == CODE_SITE_TAIL_INDIRECT && w.stub->mode != PROBE_COUNT;
+	const bool looks = site->kind == CODE_SITE_TAIL_INDIRECT && !site->leaves &&
+			   w.stub->mode != PROBE_COUNT;
 
 	if (looks && !put_target_test(&w, plan, site))
 		return false;

@@ -250,7 +250,7 @@ static bool hook_append(void *state, const struct code_plan *plan, const struct 
 		return false;
 	kept->function = plan->function;
 	kept->kind = site->kind;
-	if (site->kind == CODE_SITE_TAIL_INDIRECT) {
+	if (site->kind == CODE_SITE_TAIL_INDIRECT && !site->leaves) {
 		if (!ranges_keep(exercise, plan, kept) ||
 		    !code_insn_decode(code_module_machine(plan->module), parts.bytes, size,
 				      site->address, &insn))

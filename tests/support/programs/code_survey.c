@@ -4,13 +4,15 @@
  *
  *	code_survey FILE...		one table per file
  *	code_survey --markdown FILE...	one table over all files, as docs/probes.md has it
- *	code_survey --list REASON FILE	the functions refused for this reason
+ *	code_survey --list REASON FILE	the functions refused for this reason ("all": every function, with its reason)
  *	code_survey --check FILE...	judges each plan by rules of its own, and says how many break one
+ *
+ * --faults before a FILE: as in a process that handles SIGSEGV, SIGBUS, SIGFPE or SIGILL.
  *
  * What --check asks, without the planner's help: every way out of the function has a site; nothing is written where
  * control may come to, other than at the first byte; no two patches of the whole file write the same byte; islands
- * lie where nothing runs; trampolines can be emitted. Functions are those with an exit or an entry of their own: no
- * stubs, no parts.
+ * lie where nothing runs; trampolines can be emitted. Functions are those with an entry of their own and an exit: no
+ * stubs, no parts, none that never returns.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -26,6 +28,7 @@
 
 struct survey {
 	const char *name;
+	bool faults;
 	uint64_t n[CODE_N_REFUSALS];
 	uint64_t functions, exits, patches, bodies, islands;
 	uint64_t broken;
@@ -62,7 +65,7 @@ __attribute__((format(printf, 3, 4))) static void blame(struct check *check, uin
 static bool has_site(const struct code_plan *plan, uint64_t address)
 {
 	for (uint32_t i = 0; i < plan->n_sites; i++)
-		if (plan->sites[i].address == address && plan->sites[i].kind != CODE_SITE_ENTRY)
+		if (plan->sites[i].exit == address && plan->sites[i].kind != CODE_SITE_ENTRY)
 			return true;
 	return false;
 }
@@ -73,6 +76,16 @@ static bool is_own(const struct code_range *ranges, size_t n, uint64_t address)
 		if (address >= ranges[i].start && address < ranges[i].end)
 			return true;
 	return false;
+}
+
+static bool insn_leaves(const struct code_module *module, const struct code_insn *insn,
+			const struct code_range *ranges, size_t n)
+{
+	return insn->flow == CODE_RETURN ||
+	       ((insn->flow == CODE_JUMP || insn->flow == CODE_BRANCH) &&
+		!is_own(ranges, n, insn->target)) ||
+	       (insn->flow == CODE_JUMP_INDIRECT &&
+		code_module_indirect(module, insn->address) != CODE_INDIRECT_TABLE);
 }
 
 /* Decodes the function anew: returns and jumps out of it must be sites. */
@@ -89,23 +102,41 @@ static void exits_check(struct check *check)
 		while (at < ranges[i].end) {
 			const uint8_t *bytes = code_module_bytes(module, at, ranges[i].end - at);
 			struct code_insn insn;
-			bool leaves;
 
 			if (!bytes || !code_insn_decode(code_module_machine(module), bytes,
 							ranges[i].end - at, at, &insn)) {
 				blame(check, at, "does not decode");
 				return;
 			}
-			leaves = insn.flow == CODE_RETURN ||
-				 ((insn.flow == CODE_JUMP || insn.flow == CODE_BRANCH) &&
-				  !is_own(ranges, n, insn.target)) ||
-				 (insn.flow == CODE_JUMP_INDIRECT &&
-				  code_module_indirect(module, at) == CODE_INDIRECT_OPEN);
-			if (leaves && !has_site(check->plan, at))
+			if (insn_leaves(module, &insn, ranges, n) && !has_site(check->plan, at))
 				blame(check, at, "a way out without a site");
 			at += insn.length;
 		}
 	}
+}
+
+/* Whether control can leave the function at all. What does not decode may. */
+static bool leaves(const struct code_module *module, uint32_t function)
+{
+	struct code_range ranges[CODE_FUNCTION_MAX_PARTS];
+	const size_t n = code_module_ranges(module, function, ranges, CODE_FUNCTION_MAX_PARTS);
+
+	for (size_t i = 0; i < n; i++) {
+		uint64_t at = ranges[i].start;
+
+		while (at < ranges[i].end) {
+			const uint8_t *bytes = code_module_bytes(module, at, ranges[i].end - at);
+			struct code_insn insn;
+
+			if (!bytes ||
+			    !code_insn_decode(code_module_machine(module), bytes,
+					      ranges[i].end - at, at, &insn) ||
+			    insn_leaves(module, &insn, ranges, n))
+				return true;
+			at += insn.length;
+		}
+	}
+	return false;
 }
 
 static bool is_padding(const struct code_module *module, uint64_t start, uint64_t end)
@@ -229,41 +260,54 @@ static bool written_make(struct survey *survey, const struct code_module *module
 	return true;
 }
 
+static void function_survey(struct survey *survey, const struct code_module *module, uint32_t i,
+			    const char *list, uint8_t *trampoline)
+{
+	const struct code_plan_options options = { .faults_matter = survey->faults };
+	const struct code_function *function = &module->functions[i];
+	const char *symbol = function->symbol ? function->symbol : "-";
+	struct code_plan plan;
+	const enum code_refusal refusal = code_plan_make(&plan, module, i, &options);
+
+	if (list && !strcmp(list, "all") && is_counted(refusal))
+		printf("%#" PRIx64 " %s %s\n", function->range.start, code_refusal_name(refusal),
+		       symbol);
+	if (list && !strcmp(list, code_refusal_name(refusal)))
+		printf("%#" PRIx64 " %#" PRIx64 " %s\n", function->range.start, plan.refused_at,
+		       symbol);
+	if (!is_counted(refusal) || (refusal != CODE_PLANNED && leaves(module, i))) {
+		survey->n[refusal]++;
+		survey->functions += is_counted(refusal);
+	}
+	if (refusal != CODE_PLANNED)
+		return;
+	survey->n[refusal] += plan.n_exits != 0;
+	survey->functions += plan.n_exits != 0;
+	plan_count(survey, &plan);
+	if (trampoline)
+		plan_check(survey, &plan, trampoline);
+	code_plan_release(&plan);
+}
+
 static bool survey_make(struct survey *survey, const char *path, const char *list, bool checks)
 {
-	uint8_t *trampoline = malloc(TRAMPOLINE_BYTES);
+	uint8_t *trampoline = checks ? malloc(TRAMPOLINE_BYTES) : NULL;
 	struct code_module *module;
 	const double start = now_ms();
 	struct error error;
-	size_t n;
 
 	survey->name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
-	if (!trampoline || code_module_open(&module, sys_real(), path, NULL, &error) != STATUS_OK) {
-		fprintf(stderr, "%s\n", trampoline ? error.text : "no memory");
+	if ((checks && !trampoline) ||
+	    code_module_open(&module, sys_real(), path, NULL, &error) != STATUS_OK) {
+		fprintf(stderr, "%s\n", checks && !trampoline ? "no memory" : error.text);
 		free(trampoline);
 		return false;
 	}
 	survey->open_ms = now_ms() - start;
 	if (checks && !written_make(survey, module))
 		return false;
-	const struct code_function *functions = code_module_functions(module, &n);
-
-	for (size_t i = 0; i < n; i++) {
-		struct code_plan plan;
-		const enum code_refusal refusal = code_plan_make(&plan, module, (uint32_t)i, NULL);
-
-		survey->n[refusal]++;
-		survey->functions += is_counted(refusal);
-		if (list && !strcmp(list, code_refusal_name(refusal)))
-			printf("%#" PRIx64 " %#" PRIx64 " %s\n", functions[i].range.start,
-			       plan.refused_at, functions[i].symbol ? functions[i].symbol : "-");
-		if (refusal != CODE_PLANNED)
-			continue;
-		plan_count(survey, &plan);
-		if (checks)
-			plan_check(survey, &plan, trampoline);
-		code_plan_release(&plan);
-	}
+	for (size_t i = 0; i < module->n_functions; i++)
+		function_survey(survey, module, (uint32_t)i, list, trampoline);
 	survey->plan_ms = now_ms() - start - survey->open_ms;
 	for (size_t i = 0; i < module->n_texts; i++)
 		free(survey->written[i]);
@@ -279,11 +323,12 @@ static double percent(uint64_t part, uint64_t of)
 
 static void survey_print(const struct survey *s)
 {
-	printf("%s: %" PRIu64 " functions, %.2f %% planned; %" PRIu64 " exits, %" PRIu64
+	printf("%s%s: %" PRIu64 " functions, %.2f %% planned; %" PRIu64 " exits, %" PRIu64
 	       " patches, %" PRIu64 " bodies, %" PRIu64 " islands; analysis %.0f ms, plans %.0f ms "
 	       "of CPU time\n",
-	       s->name, s->functions, percent(s->n[CODE_PLANNED], s->functions), s->exits,
-	       s->patches, s->bodies, s->islands, s->open_ms, s->plan_ms);
+	       s->name, s->faults ? " (faults matter)" : "", s->functions,
+	       percent(s->n[CODE_PLANNED], s->functions), s->exits, s->patches, s->bodies,
+	       s->islands, s->open_ms, s->plan_ms);
 	for (int i = 1; i < CODE_N_REFUSALS; i++)
 		if (s->n[i])
 			printf("  %-18s %" PRIu64 "\n", code_refusal_name((enum code_refusal)i),
@@ -308,14 +353,14 @@ static void markdown_print(const struct survey *surveys, int n)
 {
 	printf("| |");
 	for (int i = 0; i < n; i++)
-		printf(" %s |", surveys[i].name);
+		printf(" %s%s |", surveys[i].name, surveys[i].faults ? " (handles faults)" : "");
 	printf(" why |\n|---|");
 	for (int i = 0; i < n; i++)
 		printf("---|");
 	printf("---|\n| functions |");
 	for (int i = 0; i < n; i++)
 		printf(" %" PRIu64 " |", surveys[i].functions);
-	printf(" without stubs and parts |\n| **planned** |");
+	printf(" with an exit; without stubs and parts |\n| **planned** |");
 	for (int i = 0; i < n; i++)
 		printf(" **%.1f %%** |", percent(surveys[i].n[CODE_PLANNED], surveys[i].functions));
 	printf(" |\n");
@@ -338,16 +383,22 @@ int main(int argc, char **argv)
 	else if (argc > 2 && !strcmp(argv[1], "--list"))
 		list = argv[2];
 	first += checks || markdown ? 1 : list ? 2 : 0;
-	if (first >= argc || argc - first > MAX_FILES) {
-		fprintf(stderr, "usage: code_survey [--check|--markdown|--list REASON] FILE...\n");
+	if (first >= argc) {
+		fprintf(stderr, "usage: code_survey [--check|--markdown|--list REASON] [--faults] "
+				"FILE...\n");
 		return 2;
 	}
-	for (int i = first; i < argc; i++, n++) {
-		if (!survey_make(&surveys[n], argv[i], list, checks))
+	for (int i = first; i < argc; i++) {
+		if (!strcmp(argv[i], "--faults")) {
+			surveys[n].faults = true;
+			continue;
+		}
+		if (n == MAX_FILES || !survey_make(&surveys[n], argv[i], list, checks))
 			return 1;
 		broken += surveys[n].broken;
 		if (!list && !markdown)
 			survey_print(&surveys[n]);
+		n++;
 	}
 	if (markdown)
 		markdown_print(surveys, n);

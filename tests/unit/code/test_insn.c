@@ -157,7 +157,6 @@ static const uint8_t faults_x86[] = {
 	0xf7, 0xf1,                                           /* div %ecx */
 	0xf3, 0xa4,                                           /* rep movsb %ds:(%rsi),%es:(%rdi) */
 	0xa0, 0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11, /* movabs 0x1122334455667788,%al */
-	0x64, 0x48, 0x8b, 0x04, 0x25, 0x28, 0x00, 0x00, 0x00, /* mov %fs:0x28,%rax */
 	0x48, 0x8b, 0x44, 0xc4, 0x08,                         /* mov 0x8(%rsp,%rax,8),%rax */
 	0x49, 0x8b, 0x04, 0x24,                               /* mov (%r12),%rax */
 	0x49, 0x8b, 0x45, 0x08,                               /* mov 0x8(%r13),%rax */
@@ -196,6 +195,32 @@ static void only_frame_memory_counts_as_safe_from_faults(void **state)
 
 		assert_false(insn.flags & (CODE_MAY_FAULT | CODE_IMMOVABLE));
 		at += insn.length;
+	}
+}
+
+static const uint8_t segments_x86[] = {
+	0x64, 0x48, 0x8b, 0x04, 0x25, 0x28, 0x00, 0x00, 0x00, /* mov %fs:0x28,%rax */
+	0x64, 0x48, 0x8b, 0x04, 0x25, 0x00, 0xff, 0xff, 0xff, /* mov %fs:0xffffffffffffff00,%rax */
+	0x64, 0x48, 0x8b, 0x00,                               /* mov %fs:(%rax),%rax */
+	0x65, 0x48, 0x8b, 0x04, 0x25, 0x28, 0x00, 0x00, 0x00, /* mov %gs:0x28,%rax */
+	0x48, 0x8b, 0x04, 0x25, 0x28, 0x00, 0x00, 0x00,       /* mov 0x28,%rax */
+	0x64, 0x8b, 0x04, 0x25, 0x00, 0xff, 0xff, 0x7f,       /* mov %fs:0x7fffff00,%eax */
+	0x8b, 0x04, 0x25, 0x00, 0x40, 0x40, 0x00,             /* mov 0x404000,%eax */
+};
+
+static void a_threads_own_block_is_safe_and_other_segments_are_not(void **state)
+{
+	static const bool faults[] = { false, false, true, true, false, true, false };
+	static const uint64_t operands[] = { 0, 0, 0, 0, 0x28, 0, 0x404000 };
+
+	(void)state;
+	for (unsigned int i = 0; i < 7; i++) {
+		const struct code_insn insn = X86(segments_x86, i);
+
+		assert_int_equal(!!(insn.flags & CODE_MAY_FAULT), faults[i]);
+		/* constants without a segment are judged by the segments of the object */
+		assert_int_equal(!!(insn.flags & CODE_LOADS), operands[i] != 0);
+		assert_int_equal(insn.operand, operands[i]);
 	}
 }
 
@@ -461,6 +486,7 @@ int main(void)
 		cmocka_unit_test(
 			relative_operands_mean_an_address_whatever_follows_the_displacement),
 		cmocka_unit_test(only_frame_memory_counts_as_safe_from_faults),
+		cmocka_unit_test(a_threads_own_block_is_safe_and_other_segments_are_not),
 		cmocka_unit_test(memory_beyond_rbp_is_safe_only_if_rbp_is_a_frame_pointer),
 		cmocka_unit_test(landings_nops_and_what_must_stay_are_marked_on_x86),
 		cmocka_unit_test(bytes_that_are_no_instruction_are_refused),

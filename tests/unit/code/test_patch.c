@@ -15,22 +15,33 @@
 #ifdef __x86_64__
 
 struct counted {
-	uint64_t *counts; /* by site of the plan, within reach of the trampoline */
+	/* by site of the plan, within reach of the trampoline; behind them the sums of the stack pointers */
+	uint64_t *counts;
 };
 
-/* lea -128(%rsp),%rsp; pushf; incq count(%rip); popf; lea 128(%rsp),%rsp */
+/* incq count(%rip), or add %rsp,sum(%rip) */
+static void word_append(struct code_buffer *buffer, const uint8_t opcode[3], const uint64_t *word)
+{
+	int32_t distance;
+
+	code_buffer_append(buffer, opcode, 3);
+	distance = (int32_t)((uint64_t)(uintptr_t)word - (code_buffer_here(buffer) + 4));
+	code_buffer_append(buffer, &distance, sizeof(distance));
+}
+
+/* lea -128(%rsp),%rsp; pushf; count and sum; popf; lea 128(%rsp),%rsp */
 static bool count_append(void *state, const struct code_plan *plan, const struct code_site *site,
 			 struct code_buffer *buffer)
 {
 	const struct counted *counted = state;
-	static const uint8_t before[] = { 0x48, 0x8d, 0x64, 0x24, 0x80, 0x9c, 0x48, 0xff, 0x05 };
+	static const uint8_t before[] = { 0x48, 0x8d, 0x64, 0x24, 0x80, 0x9c };
+	static const uint8_t increment[] = { 0x48, 0xff, 0x05 }, add_sp[] = { 0x48, 0x01, 0x25 };
 	static const uint8_t after[] = { 0x9d, 0x48, 0x8d, 0xa4, 0x24, 0x80, 0, 0, 0 };
-	int32_t distance;
+	const size_t i = (size_t)(site - plan->sites);
 
 	code_buffer_append(buffer, before, sizeof(before));
-	distance = (int32_t)((uint64_t)(uintptr_t)&counted->counts[site - plan->sites] -
-			     (code_buffer_here(buffer) + 4));
-	code_buffer_append(buffer, &distance, sizeof(distance));
+	word_append(buffer, increment, &counted->counts[i]);
+	word_append(buffer, add_sp, &counted->counts[MAX_SITES + i]);
 	code_buffer_append(buffer, after, sizeof(after));
 	return true;
 }
@@ -72,7 +83,7 @@ static bool running_start(struct running *running, const uint8_t *code, size_t s
 static void running_reset(struct running *running)
 {
 	memcpy(running->memory, running->object.image, IMAGE_SIZE);
-	memset(running->counted.counts, 0, MAX_SITES * sizeof(uint64_t));
+	memset(running->counted.counts, 0, 2 * MAX_SITES * sizeof(uint64_t));
 }
 
 static void patch_all(struct running *running)
@@ -135,6 +146,17 @@ static uint64_t entries_of(const struct running *running)
 	return n;
 }
 
+/* Over all hooks of entries or exits. */
+static uint64_t stack_pointers_of(const struct running *running, bool entries)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < running->plan.n_sites; i++)
+		if ((running->plan.sites[i].kind == CODE_SITE_ENTRY) == entries)
+			sum += running->counted.counts[MAX_SITES + i];
+	return sum;
+}
+
 static uint64_t exits_of(const struct running *running)
 {
 	uint64_t n = 0;
@@ -152,9 +174,10 @@ static void counts_relocate(struct running *running)
 }
 
 /* Calls the function with arguments of small numbers, patched and not: same results, and as many entries and
- * exits as calls. */
-static void counted_exactly(const uint8_t *code, size_t size)
+ * exits as calls, with the same stack pointers. */
+static void counted_exactly_with(const uint8_t *code, size_t size, bool faults_matter)
 {
+	const struct code_plan_options options = { .faults_matter = faults_matter };
 	struct running running;
 	uint64_t *counts;
 	long want[64], got[64], memory_want[2] = { 0 }, memory_got[2] = { 0 };
@@ -164,7 +187,12 @@ static void counted_exactly(const uint8_t *code, size_t size)
 		SKIP("no memory that is writable and executable");
 	counts = running.counted.counts;
 	running_reset(&running);
-	assert_int_equal(object_plan(&running.plan, running.module, running.at), CODE_PLANNED);
+	assert_int_equal(code_plan_make(&running.plan, running.module,
+					code_module_function_at(running.module, running.at),
+					&options),
+			 CODE_PLANNED);
+	for (uint32_t i = 0; i < running.plan.n_patches; i++)
+		assert_false(faults_matter && running.plan.patches[i].may_fault);
 	f = (function)(void *)(running.memory + running.at);
 	for (long i = 0; i < 64; i++)
 		want[i] = f(i % 8, i / 8, memory_want);
@@ -177,7 +205,13 @@ static void counted_exactly(const uint8_t *code, size_t size)
 	assert_memory_equal(memory_want, memory_got, sizeof(memory_want));
 	assert_int_equal(entries_of(&running), 64);
 	assert_int_equal(exits_of(&running), 64);
+	assert_int_equal(stack_pointers_of(&running, true), stack_pointers_of(&running, false));
 	running_end(&running);
+}
+
+static void counted_exactly(const uint8_t *code, size_t size)
+{
+	counted_exactly_with(code, size, false);
 }
 
 static const uint8_t straight[] = {
@@ -350,6 +384,74 @@ static const uint8_t switched[] = {
 	0x48, 0x8d, 0x46, 0x1e,                   /* lea 0x1e(%rsi),%rax */
 	0xc3,                                     /* ret */
 };
+
+static const uint8_t push_load[] = {
+	0x53,                         /* push %rbx */
+	0x48, 0x8b, 0x1a,             /* mov (%rdx),%rbx */
+	0x48, 0x8d, 0x44, 0x77, 0x03, /* lea 0x3(%rdi,%rsi,2),%rax */
+	0x48, 0x01, 0xd8,             /* add %rbx,%rax */
+	0x48, 0x89, 0x02,             /* mov %rax,(%rdx) */
+	0x5b,                         /* pop %rbx */
+	0xc3,                         /* ret */
+};
+
+static const uint8_t sub_load[] = {
+	0x48, 0x83, 0xec, 0x18,       /* sub $0x18,%rsp */
+	0x48, 0x03, 0x32,             /* add (%rdx),%rsi */
+	0x48, 0x89, 0x74, 0x24, 0x08, /* mov %rsi,0x8(%rsp) */
+	0x48, 0x8d, 0x44, 0x77, 0x03, /* lea 0x3(%rdi,%rsi,2),%rax */
+	0x48, 0x03, 0x44, 0x24, 0x08, /* add 0x8(%rsp),%rax */
+	0x48, 0x89, 0x02,             /* mov %rax,(%rdx) */
+	0x48, 0x83, 0xc4, 0x18,       /* add $0x18,%rsp */
+	0xc3,                         /* ret */
+};
+
+static const uint8_t store_ret[] = {
+	0x31, 0xc0,                   /* xor %eax,%eax */
+	0x85, 0xff,                   /* test %edi,%edi */
+	0x75, 0x0c,                   /* jne 0x12 */
+	0x48, 0x8d, 0x46, 0x05,       /* lea 0x5(%rsi),%rax */
+	0x48, 0x8d, 0x40, 0x01,       /* lea 0x1(%rax),%rax */
+	0x48, 0x01, 0x02,             /* add %rax,(%rdx) */
+	0xc3,                         /* ret */
+	0x48, 0x89, 0xf0,             /* mov %rsi,%rax */
+	0x48, 0x8d, 0x44, 0x07, 0x02, /* lea 0x2(%rdi,%rax,1),%rax */
+	0xc3,                         /* ret */
+};
+
+static const uint8_t lone_ret[] = {
+	0x48, 0x8b, 0x0a,                   /* mov (%rdx),%rcx */
+	0x31, 0xc0,                         /* xor %eax,%eax */
+	0x85, 0xff,                         /* test %edi,%edi */
+	0x74, 0x15,                         /* je 0x1e */
+	0x48, 0x8d, 0x44, 0x37, 0x09,       /* lea 0x9(%rdi,%rsi,1),%rax */
+	0x83, 0xff, 0x03,                   /* cmp $0x3,%edi */
+	0x74, 0x0b,                         /* je 0x1e */
+	0x81, 0xe1, 0xff, 0x00, 0x00, 0x00, /* and $0xff,%ecx */
+	0x48, 0x01, 0xc8,                   /* add %rcx,%rax */
+	0xeb, 0x01,                         /* jmp 0x1f */
+	0xc3,                               /* ret */
+	0x48, 0x89, 0x02,                   /* mov %rax,(%rdx) */
+	0xc3,                               /* ret */
+};
+
+static const uint8_t load_jump[] = {
+	0x48, 0x8d, 0x05, 0xf9, 0x01, 0x00, 0x00, /* lea 0x1f9(%rip),%rax ; 0x200 */
+	0x48, 0x89, 0x02,                         /* mov %rax,(%rdx) */
+	0x48, 0x89, 0xf1,                         /* mov %rsi,%rcx */
+	0x48, 0x8d, 0x3c, 0x0f,                   /* lea (%rdi,%rcx,1),%rdi */
+	0xff, 0x22,                               /* jmp *(%rdx) */
+};
+
+static void what_can_fault_stays_and_the_hooks_run_beside_it(void **state)
+{
+	(void)state;
+	counted_exactly_with(push_load, sizeof(push_load), true);
+	counted_exactly_with(sub_load, sizeof(sub_load), true);
+	counted_exactly_with(store_ret, sizeof(store_ret), true);
+	counted_exactly_with(lone_ret, sizeof(lone_ret), true);
+	counted_exactly_with(load_jump, sizeof(load_jump), true);
+}
 
 static void patched_functions_compute_the_same_and_are_counted_exactly(void **state)
 {
@@ -578,6 +680,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 #ifdef __x86_64__
 		cmocka_unit_test(patched_functions_compute_the_same_and_are_counted_exactly),
+		cmocka_unit_test(what_can_fault_stays_and_the_hooks_run_beside_it),
 		cmocka_unit_test(a_conditional_tail_is_counted_when_it_is_taken),
 		cmocka_unit_test(restoring_the_original_bytes_restores_the_function),
 #endif

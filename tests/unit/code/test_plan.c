@@ -499,6 +499,29 @@ static const uint8_t frame[] = {
 	0xc3,                         /* ret */
 };
 
+static const uint8_t push_load[] = {
+	0x53,                         /* push %rbx */
+	0x48, 0x8b, 0x1a,             /* mov (%rdx),%rbx */
+	0x48, 0x8d, 0x44, 0x77, 0x03, /* lea 0x3(%rdi,%rsi,2),%rax */
+	0x48, 0x01, 0xd8,             /* add %rbx,%rax */
+	0x48, 0x89, 0x02,             /* mov %rax,(%rdx) */
+	0x5b,                         /* pop %rbx */
+	0xc3,                         /* ret */
+};
+
+static const uint8_t store_ret[] = {
+	0x31, 0xc0,                   /* xor %eax,%eax */
+	0x85, 0xff,                   /* test %edi,%edi */
+	0x75, 0x0c,                   /* jne 0x12 */
+	0x48, 0x8d, 0x46, 0x05,       /* lea 0x5(%rsi),%rax */
+	0x48, 0x8d, 0x40, 0x01,       /* lea 0x1(%rax),%rax */
+	0x48, 0x01, 0x02,             /* add %rax,(%rdx) */
+	0xc3,                         /* ret */
+	0x48, 0x89, 0xf0,             /* mov %rsi,%rax */
+	0x48, 0x8d, 0x44, 0x07, 0x02, /* lea 0x2(%rdi,%rax,1),%rax */
+	0xc3,                         /* ret */
+};
+
 static void what_can_fault_stays_where_the_program_handles_faults(void **state)
 {
 	const struct code_plan_options options = { .faults_matter = true };
@@ -525,6 +548,21 @@ static void what_can_fault_stays_where_the_program_handles_faults(void **state)
 	PLAN(&p, pushes, padding);
 	code_plan_release(&p.plan);
 	assert_int_equal(code_plan_make(&p.plan, p.module, 0, &options), CODE_FAULTS);
+	planned_release(&p);
+	/* behind a push the stack pointer is known */
+	PLAN(&p, push_load, padding);
+	code_plan_release(&p.plan);
+	assert_int_equal(code_plan_make(&p.plan, p.module, 0, &options), CODE_PLANNED);
+	assert_int_equal(p.plan.sites[0].address, p.at + 4);
+	assert_int_equal(p.plan.sites[0].sp_bytes, 8);
+	planned_release(&p);
+	/* the hook of an exit runs before what stays in front of it; the site names the exit */
+	PLAN(&p, store_ret, nothing);
+	code_plan_release(&p.plan);
+	assert_int_equal(code_plan_make(&p.plan, p.module, 0, &options), CODE_PLANNED);
+	assert_int_equal(p.plan.sites[1].exit, p.at + 17);
+	assert_int_equal(p.plan.sites[1].address, p.at + 14);
+	assert_int_equal(patch_of(&p.plan, p.at + 14)->moved.end, p.at + 14);
 	planned_release(&p);
 	/* a frame pointer that is one: the entry takes what is stored beyond it along */
 	PLAN(&p, frame, padding);
@@ -634,6 +672,8 @@ an_indirect_jump_is_looked_at_when_it_runs_and_unknown_targets_keep_windows_smal
 	patch = patch_of(&p.plan, p.at + sizeof(virtual_tail) - 3);
 	assert_int_equal(p.plan.sites[patch->first_site + patch->n_sites - 1].kind,
 			 CODE_SITE_TAIL_INDIRECT);
+	/* nobody holds an address inside */
+	assert_true(p.plan.sites[patch->first_site + patch->n_sites - 1].leaves);
 	/* its own start is not inside: the entry's hook runs again there */
 	assert_int_equal(code_plan_inside(&p.plan, inside, CODE_FUNCTION_MAX_PARTS), 1);
 	assert_int_equal(inside[0].start, p.at + 1);
