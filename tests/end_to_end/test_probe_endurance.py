@@ -1,10 +1,13 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A program with everything that is hard on probes, probed from its start, attached to again and again, and
-left behind by an assay that is killed: it goes on correctly, and its text is what the file says."""
-# runner: timeout=900
+"""A program with everything that is hard on probes, probed from its start, attached to again and again, switched
+on and off under its feet, and left behind by an assay that is killed: it goes on correctly, and its text is what the
+file says."""
+# runner: timeout=3600
+import mmap
 import os
 import random
+import struct
 import subprocess
 
 from probing import (ASSAY, build, claim, finish, number, probe, require_engine, signal, start, time)
@@ -69,6 +72,47 @@ def end(process, text):
     claim(alive and "BAD" not in out, text, out)
 
 
+def buffers_of(assay):
+    """The buffers as the running assay has them: their first word, its thread id, enables the probes."""
+    folder = "/proc/%d/fd" % assay.pid
+    for _ in range(200):
+        for name in os.listdir(folder):
+            path = os.path.join(folder, name)
+            try:
+                if os.readlink(path).startswith("/memfd:assay-probe"):
+                    with open(path, "r+b") as file:
+                        buffers = mmap.mmap(file.fileno(), 4096)
+                    if struct.unpack_from("<I", buffers)[0] == assay.pid:
+                        return buffers
+                    buffers.close()
+            except (OSError, ValueError):
+                pass
+        time.sleep(0.05)
+    return None
+
+
+def switched_by_data(program, mode, times):
+    """8 threads in probed code while the word that enables the probes goes to and fro."""
+    process = start(program, "600")
+    words = [word for function in FUNCTIONS for word in ("-f", function)]
+    chance, switched = random.Random(7), 0
+    with subprocess.Popen([ASSAY, "probe", "-q", "--mode", mode, *words, "-p", str(process.pid)],
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as assay:
+        buffers = buffers_of(assay)
+        for _ in range(times if buffers else 0):
+            struct.pack_into("<I", buffers, 0, 0)
+            switched += struct.unpack_from("<I", buffers)[0] == 0
+            time.sleep(chance.uniform(0, 0.0001))
+            struct.pack_into("<I", buffers, 0, assay.pid)
+            time.sleep(chance.uniform(0, 0.0001))
+        assay.send_signal(signal.SIGINT)
+        out = assay.communicate(timeout=60)[0]
+    claim(switched == times and assay.returncode == 0 and "hot" in out,
+          "probes are switched off and on %d times by one word, %s" % (times, mode), out)
+    claim(text_is_the_files(process, program), "the text is the file's when they are gone, " + mode)
+    end(process, "no check of the program's own has failed, " + mode)
+
+
 def killed_assay(program, rounds):
     process = start(program, "600")
     chance = random.Random(5)
@@ -96,8 +140,10 @@ def main():
     program = build("stress", "-O2", "-pthread")
     for mode in ("count", "time"):
         whole_run(program, mode)
-    attach_cycles(program, 100 if LONG else 20)
-    killed_assay(program, 200 if LONG else 30)
+    attach_cycles(program, 1000 if LONG else 12)
+    for mode in ("count", "time"):
+        switched_by_data(program, mode, 50000 if LONG else 1000)
+    killed_assay(program, 200 if LONG else 20)
     finish()
 
 
