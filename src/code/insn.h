@@ -22,13 +22,13 @@
 enum code_flow {
 	CODE_NEXT,          /* goes on behind it */
 	CODE_JUMP,          /* direct, always taken */
-	CODE_BRANCH,        /* direct, taken or not: jcc, loop, jrcxz, b.cond, cbz, tbz */
+	CODE_BRANCH,        /* direct, taken or not: jcc, loop, jrcxz, xbegin, b.cond, cbz, tbz */
 	CODE_CALL,          /* direct */
 	CODE_CALL_INDIRECT, /* through a register or memory */
 	CODE_RETURN,        /* near return: ret, ret n, rep ret, bnd ret, retaa, retab */
 	CODE_JUMP_INDIRECT, /* through a register or memory */
 	CODE_STOP,          /* does not go on: ud2, hlt, int3, udf, brk */
-	CODE_ODD,           /* anything else: far transfers, iret, xbegin, eret */
+	CODE_ODD,           /* anything else: far transfers, iret, eret */
 };
 
 #define CODE_PC_RELATIVE 0x1u /* an operand is an address relative to the instruction */

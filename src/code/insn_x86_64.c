@@ -155,7 +155,8 @@ static bool is_immovable(const ZydisDecodedInstruction *x)
 	case ZYDIS_CATEGORY_TSX_LDTRK: return x->mnemonic != ZYDIS_MNEMONIC_XGETBV;
 	default: break;
 	}
-	return x->mnemonic == ZYDIS_MNEMONIC_XEND || x->mnemonic == ZYDIS_MNEMONIC_XABORT ||
+	return x->mnemonic == ZYDIS_MNEMONIC_XBEGIN || x->mnemonic == ZYDIS_MNEMONIC_XEND ||
+	       x->mnemonic == ZYDIS_MNEMONIC_XABORT ||
 	       (is_rip_relative(x) && x->address_width != 64);
 }
 
@@ -164,14 +165,13 @@ static enum code_flow flow_of_transfer(const ZydisDecodedInstruction *x)
 	const bool direct = x->raw.imm[0].is_relative;
 	const bool odd_size = (x->attributes & ZYDIS_ATTRIB_HAS_OPERANDSIZE) && !x->raw.rex.W;
 
-	if (x->mnemonic == ZYDIS_MNEMONIC_XBEGIN || x->mnemonic == ZYDIS_MNEMONIC_JKZD ||
-	    x->mnemonic == ZYDIS_MNEMONIC_JKNZD || odd_size ||
+	if (x->mnemonic == ZYDIS_MNEMONIC_JKZD || x->mnemonic == ZYDIS_MNEMONIC_JKNZD || odd_size ||
 	    x->meta.branch_type == ZYDIS_BRANCH_TYPE_FAR)
 		return CODE_ODD;
 	switch (x->meta.category) {
+	case ZYDIS_CATEGORY_COND_BR: return CODE_BRANCH;
 	case ZYDIS_CATEGORY_CALL: return direct ? CODE_CALL : CODE_CALL_INDIRECT;
 	case ZYDIS_CATEGORY_UNCOND_BR: return direct ? CODE_JUMP : CODE_JUMP_INDIRECT;
-	case ZYDIS_CATEGORY_COND_BR: return CODE_BRANCH;
 	default:
 		return x->mnemonic == ZYDIS_MNEMONIC_RET && (x->opcode | 1) == 0xc3 ? CODE_RETURN
 										    : CODE_ODD;
@@ -180,7 +180,8 @@ static enum code_flow flow_of_transfer(const ZydisDecodedInstruction *x)
 
 static enum code_flow flow_of(const ZydisDecodedInstruction *x)
 {
-	/* Zydis counts them as branches; outside of a transaction both go on, and inside one is odd before */
+	/* Zydis counts them as branches; outside of a transaction both go on. Inside, xabort comes out where xbegin
+	 * says, like any abort: xbegin is a branch. What hooks wrote in a transaction is gone with it. */
 	if (x->mnemonic == ZYDIS_MNEMONIC_XABORT || x->mnemonic == ZYDIS_MNEMONIC_XEND)
 		return CODE_NEXT;
 	switch (x->meta.category) {

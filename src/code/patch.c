@@ -4,7 +4,7 @@
  *
  *	for each moved instruction: [hook] instruction
  *	[hook] jump back, unless the last one ends the block
- *	for each conditional tail branch: [hook] jump to its target
+ *	for each conditional tail branch, or a call at the entry: [hook] jump to its target
  *
  * The code is laid out twice: first to learn where each instruction comes to stand, then for good, with jumps
  * inside the run leading to its moved instructions. All forms have one length, so that both agree.
@@ -169,20 +169,29 @@ static struct moved_insn *moved_at(const struct emission *emission, uint64_t add
 	return NULL;
 }
 
+/* What a displacement leads to: the taken path of a branch, the entry's hook at a call. */
+static bool is_led_to(const struct emission *emission, const struct code_site *site)
+{
+	return site->kind == CODE_SITE_TAIL_BRANCH ||
+	       (site->kind == CODE_SITE_ENTRY && emission->patch->form == CODE_PATCH_RETARGET);
+}
+
 static void stubs_append(struct emission *emission)
 {
 	for (uint32_t i = 0; i < emission->patch->n_sites; i++) {
 		const struct code_site *site = site_of(emission, i);
 		struct moved_insn *moved;
 
-		if (site->kind != CODE_SITE_TAIL_BRANCH)
+		if (!is_led_to(emission, site))
 			continue;
 		moved = moved_at(emission, site->address);
 		if (moved)
 			moved->stub = code_buffer_here(emission->buffer);
 		hook_append(emission, site);
 		origin_add(emission, site->address, false);
-		code_jump_append(machine_of(emission), place_of(emission, site->target),
+		code_jump_append(machine_of(emission),
+				 site->kind == CODE_SITE_ENTRY ? site->target
+							       : place_of(emission, site->target),
 				 emission->buffer);
 	}
 }

@@ -52,7 +52,8 @@ struct code_site {
 	uint64_t address; /* of the instruction that the hook runs before */
 	uint64_t exit;    /* of an exit: the instruction that leaves; it may stand behind `address`,
 			     * with nothing between that branches, calls or changes the stack pointer */
-	uint64_t target;  /* of a direct tail jump or branch, else 0 */
+	uint64_t
+		target; /* of a direct tail jump or branch, or of the call that an entry stands at; else 0 */
 	uint16_t pop_bytes; /* of a return: what it pops beside the return address */
 	uint16_t
 		sp_bytes; /* of an entry: how far the stack pointer is below its value at the start;
@@ -64,7 +65,7 @@ struct code_site {
 enum code_patch_form {
 	CODE_PATCH_JUMP,   /* 5-byte jump (AArch64: 4) at `start` */
 	CODE_PATCH_ISLAND, /* 2-byte jump at `start` to a 5-byte jump at `island` */
-	CODE_PATCH_RETARGET, /* a jump or branch at `start` keeps its place; its displacement changes */
+	CODE_PATCH_RETARGET, /* a jump, branch or call at `start` keeps its place; its displacement changes */
 	CODE_PATCH_RETARGET_ISLAND, /* the same with 8 bits of displacement, to a jump at `island` */
 };
 

@@ -18,7 +18,9 @@
 #define WORD_BYTES  4u /* AArch64: b */
 #define NO_INSN     SIZE_MAX
 #define NO_SITE     SIZE_MAX
-#define MAX_GAP     256u /* bytes of padding behind a function that are looked at */
+#define PLANNER_MAX_SP_BYTES \
+	128u         /* the red zone: how far an entry's hook may raise the stack pointer */
+#define MAX_GAP 256u /* bytes of padding behind a function that are looked at */
 
 /* A site before it has a patch. */
 struct planned_site {

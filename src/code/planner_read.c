@@ -159,6 +159,8 @@ static enum code_refusal transfer_read(struct planner *planner, size_t insn)
 		if (planner_insn_at(planner, at->target) == NO_INSN &&
 		    !skips_prefix(planner, at->target))
 			return planner_refuse(planner, CODE_INTO_INSTRUCTION, at->address);
+		if (planner_is_own_start(planner, at->target) && (at->flags & CODE_IMMOVABLE))
+			return planner_refuse(planner, CODE_ODD_FLOW, at->address);
 		if (planner_is_own_start(planner, at->target) &&
 		    !add_site(planner, insn, CODE_SITE_TAIL_JUMP, true))
 			return planner_refuse(planner, CODE_TOO_LARGE, at->address);
@@ -166,6 +168,8 @@ static enum code_refusal transfer_read(struct planner *planner, size_t insn)
 	}
 	if (planner->options.entry_only)
 		return CODE_PLANNED;
+	if (at->flags & CODE_IMMOVABLE)
+		return planner_refuse(planner, CODE_ODD_FLOW, at->address);
 	function = code_module_function_at(module, at->target);
 	if (function == CODE_NO_FUNCTION)
 		return planner_refuse(planner, CODE_JUMP_NOWHERE, at->address);

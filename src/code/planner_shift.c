@@ -22,8 +22,7 @@
 #include "base/array.h"
 #include "code/planner.h"
 
-#define MAX_MOVED    8u   /* instructions that a site may stand away from its place */
-#define MAX_SP_BYTES 128u /* the red zone */
+#define MAX_MOVED 8u /* instructions that a site may stand away from its place */
 
 /* How far the instruction lowers the stack pointer and does nothing else: push of a register or constant,
  * sub $n,%rsp. 0: it does something else. */
@@ -86,7 +85,7 @@ static bool sp_follow(const struct planner *planner, const struct code_insn *ins
 
 	if (lowers) {
 		*sp_bytes += lowers;
-		return *sp_bytes <= MAX_SP_BYTES;
+		return *sp_bytes <= PLANNER_MAX_SP_BYTES;
 	}
 	if (insn->flags & CODE_TOUCHES_SP)
 		return false;
@@ -170,10 +169,16 @@ static bool jumps_count(const struct planner *planner, uint64_t address, size_t 
 		if (module->edges[i].from == CODE_NO_FUNCTION ||
 		    module->functions[module->edges[i].from].owner != planner->index)
 			return false;
-	for (size_t i = 0; i < planner->n_insns; i++)
-		*n += planner->insns[i].target == address &&
-		      (planner->insns[i].flow == CODE_JUMP ||
-		       planner->insns[i].flow == CODE_BRANCH);
+	for (size_t i = 0; i < planner->n_insns; i++) {
+		const struct code_insn *insn = &planner->insns[i];
+
+		if (insn->target != address ||
+		    (insn->flow != CODE_JUMP && insn->flow != CODE_BRANCH))
+			continue;
+		if (insn->flags & CODE_IMMOVABLE)
+			return false;
+		++*n;
+	}
 	return *n;
 }
 

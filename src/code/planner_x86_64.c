@@ -7,9 +7,12 @@
  * ended. Nothing may jump behind its first byte. Where a window meets the one before, the two become one patch with
  * several sites. Where 5 bytes cannot be had, 2 may do, with a jump in padding nearby (islands).
  *
+ *	call rel32		where the entry's hook may run there: only the displacement changes
  *	jmp rel32, jcc rel32	only the displacement changes, nothing is moved (jcc: the hook runs when taken)
  */
 #include "code/planner.h"
+
+#define RETURN_BYTES 8u
 
 struct window {
 	size_t first, last;  /* instructions */
@@ -201,12 +204,26 @@ static enum code_refusal merge_try(struct planner *planner, size_t site, struct 
 	return refusal;
 }
 
+/* The entry's hook at a call: its displacement leads to the hook, its return address is pushed where it was. */
+static bool is_entry_call(const struct planner *planner, const struct planned_site *site)
+{
+	if (site->site.kind != CODE_SITE_ENTRY || planner->insns[site->insn].flow != CODE_CALL ||
+	    site->site.sp_bytes + RETURN_BYTES > PLANNER_MAX_SP_BYTES)
+		return false;
+	for (size_t i = 0; i < planner->n_sites; i++)
+		if (planner->sites[i].loop)
+			return false;
+	return true;
+}
+
 /* A long direct jump or branch needs no window. */
 static bool can_retarget(const struct planner *planner, const struct planned_site *site)
 {
 	const struct code_insn *insn = &planner->insns[site->insn];
 	const bool direct = insn->flow == CODE_BRANCH || (insn->flow == CODE_JUMP && site->loop);
 
+	if (is_entry_call(planner, site))
+		return true;
 	return site->site.kind != CODE_SITE_POINT && site->site.kind != CODE_SITE_ENTRY && direct &&
 	       !(insn->flags & CODE_SHORT);
 }
@@ -222,7 +239,15 @@ static enum code_refusal retarget_add(struct planner *planner, size_t site,
 		.busy = { insn->address, code_insn_end(insn) },
 	};
 
-	return planner_add_patch(planner, patch, site, 1);
+	enum code_refusal refusal = planner_add_patch(planner, patch, site, 1);
+
+	if (refusal == CODE_PLANNED && insn->flow == CODE_CALL) {
+		struct code_site *entry = &planner->plan->sites[planner->plan->n_sites - 1];
+
+		entry->target = insn->target;
+		entry->sp_bytes = (uint16_t)(entry->sp_bytes + RETURN_BYTES);
+	}
+	return refusal;
 }
 
 /* Two bytes and an island: for a short branch its displacement alone. */

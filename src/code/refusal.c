@@ -21,7 +21,7 @@ static const struct reason reasons[CODE_N_REFUSALS] = {
 	[CODE_RUNS_OFF] = { "runs-off", "control can run off its end into what follows" },
 	[CODE_SHARED_TAIL] = { "shared-tail", "jumps into the middle of another function" },
 	[CODE_JUMP_NOWHERE] = { "jump-nowhere", "jumps to where no function is known" },
-	[CODE_ODD_FLOW] = { "odd-flow", "far transfers, interrupt returns or transactions" },
+	[CODE_ODD_FLOW] = { "odd-flow", "far transfers or interrupt returns" },
 	[CODE_UNKNOWN_JUMP] = { "unknown-jump",
 				"an indirect jump inside has targets that are not known" },
 	[CODE_DAMAGED_LANDINGS] = { "damaged-landings",

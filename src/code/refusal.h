@@ -19,7 +19,7 @@ enum code_refusal {
 	CODE_RUNS_OFF,         /* control can run off its end into what follows */
 	CODE_SHARED_TAIL,      /* it jumps into the middle of another function */
 	CODE_JUMP_NOWHERE,     /* it jumps to where no function is known */
-	CODE_ODD_FLOW,         /* far transfers, iret, transactions */
+	CODE_ODD_FLOW,         /* far transfers, iret */
 	CODE_UNKNOWN_JUMP,     /* an indirect jump whose targets inside are not known */
 	CODE_DAMAGED_LANDINGS, /* its table of landing pads cannot be read */
 	CODE_RESTARTABLE,      /* overlaps a restartable sequence (rseq) */

@@ -335,6 +335,15 @@ static const uint8_t tiny_neg[] = {
 	0xc3,       /* ret */
 };
 
+static const uint8_t call_at_once[] = {
+	0x53,                         /* push %rbx */
+	0x48, 0x89, 0xf3,             /* mov %rsi,%rbx */
+	0xe8, 0xf7, 0x01, 0x00, 0x00, /* call 0x200 */
+	0x48, 0x01, 0xd8,             /* add %rbx,%rax */
+	0x5b,                         /* pop %rbx */
+	0xc3,                         /* ret */
+};
+
 static const uint8_t tail_long[] = {
 	0x48, 0x89, 0xf0,             /* mov %rsi,%rax */
 	0x48, 0x01, 0xc7,             /* add %rax,%rdi */
@@ -469,6 +478,7 @@ static void patched_functions_compute_the_same_and_are_counted_exactly(void **st
 	RUN(flags_live);
 	RUN(red_zone);
 	RUN(tiny_neg);
+	RUN(call_at_once);
 	RUN(tail_long);
 	RUN(tail_indirect);
 	RUN(switched);

@@ -119,12 +119,27 @@ static const uint8_t call_first[] = {
 	0xc3,                         /* ret */
 };
 
-static void an_entry_with_a_call_in_it_is_refused(void **state)
+static const uint8_t indirect_call_first[] = {
+	0x53,       /* push %rbx */
+	0xff, 0xd0, /* call *%rax */
+	0x5b,       /* pop %rbx */
+	0xc3,       /* ret */
+};
+
+static void a_call_at_the_entry_only_changes_its_displacement_or_refuses(void **state)
 {
 	struct planned p;
 
 	(void)state;
 	PLAN(&p, call_first, padding);
+	assert_int_equal(p.refusal, CODE_PLANNED);
+	assert_int_equal(p.plan.patches[0].form, CODE_PATCH_RETARGET);
+	assert_int_equal(p.plan.patches[0].start, p.at + 1);
+	/* the hook runs below the push and the return address */
+	assert_int_equal(p.plan.sites[0].sp_bytes, 16);
+	assert_int_equal(p.plan.sites[0].target, p.at + 0x101);
+	planned_release(&p);
+	PLAN(&p, indirect_call_first, padding);
 	assert_int_equal(p.refusal, CODE_ENTRY_CALL);
 	planned_release(&p);
 }
@@ -532,7 +547,10 @@ static void what_can_fault_stays_where_the_program_handles_faults(void **state)
 	assert_int_equal(p.refusal, CODE_PLANNED);
 	assert_true(p.plan.patches[0].may_fault);
 	code_plan_release(&p.plan);
-	assert_int_equal(code_plan_make(&p.plan, p.module, 0, &options), CODE_FAULTS);
+	/* the entry's hook goes to the call behind */
+	assert_int_equal(code_plan_make(&p.plan, p.module, 0, &options), CODE_PLANNED);
+	assert_int_equal(p.plan.sites[0].address, p.at + 2);
+	assert_false(p.plan.patches[0].may_fault);
 	planned_release(&p);
 	/* what can fault stays in front of the entry's hook, where the stack pointer does not move */
 	PLAN(&p, getter, padding);
@@ -574,9 +592,28 @@ static void what_can_fault_stays_where_the_program_handles_faults(void **state)
 	planned_release(&p);
 }
 
-static const uint8_t transaction[] = {
-	0xc7, 0xf8, 0x00, 0x00, 0x00, 0x00, /* xbegin 0x6 */
-	0x48, 0x89, 0xf8,                   /* mov %rdi,%rax */
+static const uint8_t far_return[] = {
+	0xcb,             /* lret */
+	0x48, 0x89, 0xf8, /* mov %rdi,%rax */
+	0xc3,             /* ret */
+};
+
+static const uint8_t elision[] = {
+	0x48, 0x83, 0xec, 0x08,             /* sub $0x8,%rsp */
+	0x48, 0x31, 0xc0,                   /* xor %rax,%rax */
+	0xc7, 0xf8, 0x09, 0x00, 0x00, 0x00, /* xbegin 0x16 */
+	0x48, 0x83, 0xc4, 0x08,             /* add $0x8,%rsp */
+	0xc3,                               /* ret */
+	0x90, 0x90, 0x90, 0x90,             /* nop */
+	0x48, 0x83, 0xc4, 0x08,             /* add $0x8,%rsp */
+	0xc3,                               /* ret */
+};
+
+static const uint8_t transaction_out[] = {
+	0x48, 0x83, 0xec, 0x08,             /* sub $0x8,%rsp */
+	0x48, 0x31, 0xc0,                   /* xor %rax,%rax */
+	0xc7, 0xf8, 0x0c, 0x00, 0x00, 0x00, /* xbegin, behind the function */
+	0x48, 0x83, 0xc4, 0x08,             /* add $0x8,%rsp */
 	0xc3,                               /* ret */
 };
 
@@ -592,7 +629,17 @@ static void odd_flow_and_system_calls_are_refused(void **state)
 	struct planned p;
 
 	(void)state;
-	PLAN(&p, transaction, padding);
+	PLAN(&p, far_return, padding);
+	assert_int_equal(p.refusal, CODE_ODD_FLOW);
+	planned_release(&p);
+	/* a transaction stays where it is, and its fallback may not be another function's */
+	PLAN(&p, elision, padding);
+	assert_int_equal(p.refusal, CODE_PLANNED);
+	for (uint32_t i = 0; i < p.plan.n_patches; i++)
+		assert_false(p.plan.patches[i].moved.start < p.at + 13 &&
+			     p.at + 7 < p.plan.patches[i].moved.end);
+	planned_release(&p);
+	PLAN(&p, transaction_out, padding);
 	assert_int_equal(p.refusal, CODE_ODD_FLOW);
 	planned_release(&p);
 	PLAN(&p, system_call, padding);
@@ -870,7 +917,7 @@ int main(void)
 		cmocka_unit_test(entry_and_ret_move_as_few_instructions_as_do),
 		cmocka_unit_test(a_ret_before_a_packed_neighbour_takes_what_runs_before_it),
 		cmocka_unit_test(a_call_is_never_moved_and_its_return_address_never_covered),
-		cmocka_unit_test(an_entry_with_a_call_in_it_is_refused),
+		cmocka_unit_test(a_call_at_the_entry_only_changes_its_displacement_or_refuses),
 		cmocka_unit_test(a_jump_into_the_entrys_window_refuses_unless_the_body_can_move),
 		cmocka_unit_test(a_body_that_others_jump_into_does_not_move),
 		cmocka_unit_test(
