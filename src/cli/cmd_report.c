@@ -25,7 +25,8 @@ static unsigned int subjects_by(unsigned int by)
 {
 	return (by & REPORT_BY_FUNCTION ? SUBJECT_FUNCTION : 0) |
 	       (by & REPORT_BY_MODULE ? SUBJECT_MODULE : 0) |
-	       (by & REPORT_BY_LINE ? SUBJECT_LINE : 0);
+	       (by & REPORT_BY_LINE ? SUBJECT_LINE : 0) |
+	       (by & REPORT_BY_STACK ? SUBJECT_STACK : 0);
 }
 
 static enum status recording_analyse(struct analysis *analysis, struct report_cli *cli,

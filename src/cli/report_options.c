@@ -23,8 +23,9 @@ const char report_cli_help[] =
 	"      --time START,STOP   ... times: seconds as perf script prints them, +START,+STOP "
 	"from the\n"
 	"                          first sample, 10%-20%, or 10%/2 (the second tenth)\n"
-	"  -s, --sort KEY[,..]     what rows are: function (sym), module (dso), srcline, comm, "
-	"pid, tid, cpu;\n"
+	"  -s, --sort KEY[,..]     what rows are: function (sym), module (dso), stack (whole "
+	"call stacks),\n"
+	"                          srcline, comm, pid, tid, cpu;\n"
 	"                          and their order: self (default) or total\n"
 	"      --no-children       self only: call chains are not looked at\n"
 	"      --children          order by total\n"
@@ -120,11 +121,17 @@ static enum status sort_key(struct report_cli *cli, const char *key, size_t leng
 		const char *key;
 		unsigned int by;
 	} keys[] = {
-		{ "function", REPORT_BY_FUNCTION }, { "sym", REPORT_BY_FUNCTION },
-		{ "symbol", REPORT_BY_FUNCTION },   { "module", REPORT_BY_MODULE },
-		{ "dso", REPORT_BY_MODULE },        { "srcline", REPORT_BY_LINE },
-		{ "line", REPORT_BY_LINE },         { "comm", REPORT_BY_COMM },
-		{ "pid", REPORT_BY_PID },           { "tid", REPORT_BY_TID },
+		{ "function", REPORT_BY_FUNCTION },
+		{ "sym", REPORT_BY_FUNCTION },
+		{ "symbol", REPORT_BY_FUNCTION },
+		{ "module", REPORT_BY_MODULE },
+		{ "dso", REPORT_BY_MODULE },
+		{ "srcline", REPORT_BY_LINE },
+		{ "line", REPORT_BY_LINE },
+		{ "comm", REPORT_BY_COMM },
+		{ "stack", REPORT_BY_STACK | REPORT_BY_FUNCTION | REPORT_BY_MODULE },
+		{ "pid", REPORT_BY_PID },
+		{ "tid", REPORT_BY_TID },
 		{ "cpu", REPORT_BY_CPU },
 	};
 
@@ -143,7 +150,8 @@ static enum status sort_key(struct report_cli *cli, const char *key, size_t leng
 	}
 	return error_set(
 		error, STATUS_USAGE,
-		"--sort knows function, module, srcline, comm, pid, tid, cpu, self and total, "
+		"--sort knows function, module, stack, srcline, comm, pid, tid, cpu, self and "
+		"total, "
 		"not \"%.*s\"",
 		(int)length, key);
 }

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "profile/subjects.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/hash.h"
+
+#define STACK_NAME_BYTES 160 /* after which no further frame is named */
 
 void subjects_init(struct subjects *subjects, unsigned int by)
 {
@@ -16,6 +19,11 @@ void subjects_init(struct subjects *subjects, unsigned int by)
 
 void subjects_release(struct subjects *subjects)
 {
+	for (size_t i = 0; i < subjects->n; i++)
+		if (subjects->items[i].stack) {
+			free((void *)(uintptr_t)subjects->items[i].stack);
+			free((void *)(uintptr_t)subjects->items[i].name);
+		}
 	free(subjects->items);
 	free(subjects->list);
 	keytable_release(&subjects->index);
@@ -31,7 +39,9 @@ static bool subject_same(const struct subject *a, const struct subject *b)
 {
 	return a->module == b->module && a->start == b->start && a->line == b->line &&
 	       a->inlined == b->inlined && text_same(a->name, b->name) &&
-	       text_same(a->file, b->file) && text_same(a->module_name, b->module_name);
+	       text_same(a->file, b->file) && text_same(a->module_name, b->module_name) &&
+	       a->n_stack == b->n_stack &&
+	       (!a->n_stack || !memcmp(a->stack, b->stack, a->n_stack * sizeof(*a->stack)));
 }
 
 static uint64_t text_hash(const char *text)
@@ -47,6 +57,9 @@ static enum status subject_intern(struct subjects *subjects, const struct subjec
 	key = hash_combine(key, text_hash(subject->module_name));
 	key = hash_combine(key, subject->start);
 	key = hash_combine(key, (uint64_t)subject->line << 1 | subject->inlined);
+	if (subject->n_stack)
+		key = hash_combine(key, hash_bytes(subject->stack,
+						   subject->n_stack * sizeof(*subject->stack)));
 	/* Keys that collide are told apart by counting up. */
 	while ((*index = keytable_get(&subjects->index, key)) != KEYTABLE_NONE &&
 	       !subject_same(&subjects->items[*index], subject))
@@ -161,5 +174,57 @@ enum status subjects_truncated(struct subjects *subjects, uint32_t *index, struc
 	if (subjects->truncated == KEYTABLE_NONE)
 		status = subject_intern(subjects, &truncated, &subjects->truncated, error);
 	*index = subjects->truncated;
+	return status;
+}
+
+/* "leaf < caller < main", cut short at the root of a deep stack: the leaf is what a reader looks for. */
+static char *stack_name(const struct subjects *subjects, const uint32_t *frames, size_t n)
+{
+	char *name = NULL;
+	size_t size = 0, left = n;
+	FILE *out = open_memstream(&name, &size);
+
+	if (!out)
+		return NULL;
+	for (size_t i = 0; i < n; i++, left--) {
+		const struct subject *frame = &subjects->items[frames[i]];
+
+		if (ftell(out) > STACK_NAME_BYTES) {
+			fprintf(out, " < ... (%zu more)", left);
+			break;
+		}
+		fprintf(out, "%s%s%s", i ? " < " : "", frame->name ? frame->name : "[unknown]",
+			frame->inlined ? " (inlined)" : "");
+	}
+	if (fclose(out) == 0)
+		return name;
+	free(name);
+	return NULL;
+}
+
+enum status subjects_of_stack(struct subjects *subjects, const uint32_t *frames, size_t n,
+			      uint32_t *index, struct error *error)
+{
+	const size_t bytes = n * sizeof(*frames);
+	struct subject subject = subjects->items[frames[0]];
+	uint32_t *own = malloc(bytes);
+	char *name = stack_name(subjects, frames, n);
+	enum status status = STATUS_NO_MEMORY;
+
+	if (own && name) {
+		memcpy(own, frames, bytes);
+		subject.stack = own;
+		subject.n_stack = n;
+		subject.name = name;
+		subject.symbol = NULL;
+		subject.inlined = false;
+		status = subject_intern(subjects, &subject, index, error);
+		if (status == STATUS_OK && subjects->items[*index].stack == own)
+			return STATUS_OK;
+	} else {
+		error_set(error, status, "no memory for the stacks");
+	}
+	free(own);
+	free(name);
 	return status;
 }

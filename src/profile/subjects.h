@@ -9,6 +9,9 @@
  * subject of a place is always the real function whose code it is. Self goes to that one, so that a
  * row's self share is what a probe on the function would measure; the inlined ones appear in totals.
  *
+ * With SUBJECT_STACK every stack of functions that occurred is one subject: its name is that of its frames,
+ * innermost first ("leaf < caller < main"), its module the leaf's. It has a self share only.
+ *
  * An address without a function is "[unknown]" of its module: one row, never a guessed name.
  */
 #ifndef ASSAY_PROFILE_SUBJECTS_H
@@ -25,6 +28,7 @@
 #define SUBJECT_FUNCTION 1u
 #define SUBJECT_MODULE   2u
 #define SUBJECT_LINE     4u
+#define SUBJECT_STACK    8u /* whole stacks of functions instead of one function */
 
 struct subject {
 	const char *name;   /* owned by the symbolizer; NULL when functions are not told apart */
@@ -36,6 +40,9 @@ struct subject {
 	uint64_t start; /* of the function in its object, tells namesakes apart */
 	bool inlined, named;
 	enum symbol_miss miss;
+	/* SUBJECT_STACK: subjects of its frames, innermost first; owned here, as the name then is */
+	const uint32_t *stack;
+	size_t n_stack;
 };
 
 struct subjects {
@@ -55,6 +62,10 @@ void subjects_release(struct subjects *subjects);
 /* Names the place, once: fills place->subjects, n_subjects (at least 1) and miss. */
 MUST_CHECK enum status subjects_of_place(struct subjects *subjects, struct places *places,
 					 struct place *place, struct error *error);
+
+/* The subject of a whole stack whose frames are `n` subjects, innermost first. */
+MUST_CHECK enum status subjects_of_stack(struct subjects *subjects, const uint32_t *frames, size_t n,
+					 uint32_t *index, struct error *error);
 
 /* The root under which all cut stacks are put. */
 MUST_CHECK enum status subjects_truncated(struct subjects *subjects, uint32_t *index,

@@ -18,6 +18,8 @@ struct build {
 	size_t *member_first; /* by stack, n + 1 */
 	uint32_t *seen;       /* by row: stack + 1 that it was last noted for */
 	size_t seen_capacity;
+	uint32_t *chain; /* SUBJECT_STACK: subjects of the stack in hand */
+	size_t n_chain, chain_capacity;
 	uint32_t *missed; /* by miss: the same */
 	size_t missed_capacity;
 	struct keytable miss_index;
@@ -50,6 +52,7 @@ static void build_release(struct build *build)
 	free(build->members);
 	free(build->member_first);
 	free(build->seen);
+	free(build->chain);
 	free(build->missed);
 	keytable_release(&build->miss_index);
 	free(build->epoch_of);
@@ -244,6 +247,53 @@ static enum status truncated_row(struct build *build, uint32_t stack, struct err
 	return status == STATUS_OK ? member_add(build, stack, row, error) : status;
 }
 
+static enum status chain_add(struct build *build, uint32_t subject, struct error *error)
+{
+	if (!array_reserve(&build->chain, &build->chain_capacity, build->n_chain + 1))
+		return no_memory(error);
+	build->chain[build->n_chain++] = subject;
+	return STATUS_OK;
+}
+
+static enum status place_chain(struct build *build, uint32_t stack, uint32_t place_index,
+			       bool innermost, struct error *error)
+{
+	struct table *table = build->table;
+	struct place *place = &build->profile->places.items[place_index];
+	const bool first_sight = !place->n_subjects;
+	enum status status =
+		subjects_of_place(&table->subjects, &build->profile->places, place, error);
+
+	for (uint32_t i = 0; i < place->n_subjects && status == STATUS_OK; i++)
+		status = chain_add(build, table->subjects.list[place->subjects + i], error);
+	return status == STATUS_OK ? miss_note(build, stack, place, innermost, first_sight, error)
+				   : status;
+}
+
+/* The one row of a stack that is told apart as a whole. */
+static enum status whole_stack_row(struct build *build, uint32_t stack, struct error *error)
+{
+	struct table *table = build->table;
+	const struct stack *item = &build->profile->stacks.items[stack];
+	enum status status = STATUS_OK;
+	uint32_t subject;
+
+	build->n_chain = 0;
+	for (size_t i = 0; i < build->frames.n && status == STATUS_OK; i++)
+		status = place_chain(build, stack, build->frames.places[i], !i, error);
+	if (status == STATUS_OK && item->cut) {
+		status = subjects_truncated(&table->subjects, &subject, error);
+		if (status == STATUS_OK)
+			status = chain_add(build, subject, error);
+	}
+	if (status == STATUS_OK)
+		status = subjects_of_stack(&table->subjects, build->chain, build->n_chain, &subject,
+					   error);
+	if (status == STATUS_OK)
+		status = row_at(build, subject, item->tag, &build->self[stack], error);
+	return status == STATUS_OK ? member_add(build, stack, build->self[stack], error) : status;
+}
+
 static enum status stack_rows(struct build *build, uint32_t stack, struct error *error)
 {
 	struct table *table = build->table;
@@ -256,6 +306,11 @@ static enum status stack_rows(struct build *build, uint32_t stack, struct error 
 					   : status;
 	}
 	status = profile_frames(build->profile, item, &build->frames, error);
+	if (table->subjects.by & SUBJECT_STACK) {
+		if (item->cut)
+			table->cut_samples += build->samples[stack];
+		return status == STATUS_OK ? whole_stack_row(build, stack, error) : status;
+	}
 	for (size_t i = 0; i < build->frames.n && status == STATUS_OK; i++) {
 		if (i && !table->has_total)
 			break;
@@ -442,7 +497,7 @@ enum status table_build(struct table *table, struct profile *profile, unsigned i
 		profile->places.items[i].n_subjects = 0; /* named for another table */
 	table->n_clocks = profile->clocks.n_clocks;
 	table->canary_samples = profile->canary_samples;
-	table->has_total = totals && profile->has_chains && by;
+	table->has_total = totals && profile->has_chains && by && !(by & SUBJECT_STACK);
 	status = epochs_choose(&build, error);
 	if (status == STATUS_OK)
 		status = cells_fill(&build, error);

@@ -67,6 +67,9 @@ static void row_names(const struct build *build, size_t index, struct report_row
 		row->line = subject->line;
 		row->inlined = subject->inlined;
 		row->named = subject->named;
+		row->subjects = &table->subjects;
+		row->stack = subject->stack;
+		row->n_stack = subject->n_stack;
 	}
 	if (tag) {
 		if (by & REPORT_BY_COMM)

@@ -19,7 +19,7 @@ struct report_options {
 	struct findings *findings;
 };
 
-/* The report borrows names from `profile`, its bundle and its symbolizer, which must outlive it. On
+/* The report borrows names from `profile`, its bundle, its symbolizer and `table`, which must outlive it. On
  * failure *report needs no release. */
 MUST_CHECK enum status report_build(struct report *report, struct profile *profile,
 				    const struct table *table, const struct report_options *options,

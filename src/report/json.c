@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "profile/subjects.h"
 #include "report/json.h"
 
 #include <math.h>
@@ -30,8 +31,9 @@ static json_t *totals(struct json_writer *w, const struct report *report)
 	json_set(w, object, "throttled_ns", json_integer_of(w, totals->throttled_ns));
 	json_set(w, object, "duration_ns", json_integer_of(w, totals->duration_ns));
 	json_set(w, object, "cpu_ns",
-		 isfinite(totals->cpu_ns) ? json_integer_of(w, (uint64_t)totals->cpu_ns)
-					  : json_real_of(w, NAN));
+		 totals->cpu_ns >= 0 && totals->cpu_ns < 0x1p63
+			 ? json_integer_of(w, (uint64_t)totals->cpu_ns)
+			 : json_real_of(w, NAN));
 	json_set(w, object, "epochs", json_integer_of(w, report->contract.epochs));
 	json_set(w, object, "clocks", json_integer_of(w, report->contract.clocks));
 	json_set(w, overhead, "share", json_real_of(w, report->contract.achieved));
@@ -146,6 +148,18 @@ static json_t *variance(struct json_writer *w, const struct report_share *share)
 	return object;
 }
 
+static json_t *stack(struct json_writer *w, const struct report_row *row)
+{
+	json_t *array = json_array_of(w);
+
+	for (size_t i = 0; i < row->n_stack; i++) {
+		const struct subject *frame = &row->subjects->items[row->stack[i]];
+
+		json_append(w, array, json_text_of(w, frame->name));
+	}
+	return array;
+}
+
 static void row_keys(struct json_writer *w, json_t *object, const struct report *report,
 		     const struct report_row *row)
 {
@@ -153,6 +167,8 @@ static void row_keys(struct json_writer *w, json_t *object, const struct report 
 	if (row->symbol)
 		json_set(w, object, "symbol", json_text_of(w, row->symbol));
 	json_set(w, object, "module", json_text_of(w, row->module));
+	if (report->by & REPORT_BY_STACK)
+		json_set(w, object, "stack", stack(w, row));
 	if (row->inlined)
 		json_set(w, object, "inlined", json_boolean_of(w, true));
 	if (report->by & REPORT_BY_LINE) {

@@ -38,6 +38,9 @@ struct report_row {
 	const char *symbol; /* raw name where it differs, else NULL */
 	const char *module; /* shown name; NULL when rows are not told apart by it */
 	const char *module_path;
+	const struct subjects *subjects; /* stacks: what `stack` counts in, innermost first */
+	const uint32_t *stack;
+	size_t n_stack;
 	const char *comm; /* NULL unless told apart; likewise: */
 	const char *file;
 	uint32_t line;
@@ -59,6 +62,7 @@ struct report_row {
 #define REPORT_BY_PID      16u
 #define REPORT_BY_TID      32u
 #define REPORT_BY_CPU      64u
+#define REPORT_BY_STACK    128u /* with FUNCTION and MODULE */
 
 /* What was measured and how, as the header and JSON say it. */
 struct report_contract {

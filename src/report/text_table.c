@@ -190,7 +190,7 @@ static void head_row(const struct layout *layout, struct output *output)
 	if (by & (REPORT_BY_FUNCTION | REPORT_BY_MODULE))
 		output_format(&head, "%-*s ", (int)layout->module_width, "module");
 	if (by & REPORT_BY_FUNCTION)
-		output_add(&head, "function");
+		output_add(&head, by & REPORT_BY_STACK ? "stack, innermost first" : "function");
 	if (by & REPORT_BY_LINE)
 		output_add(&head, by & REPORT_BY_FUNCTION ? "  line" : "line");
 	colour_on(output, layout->options->colour, COLOUR_DIM);

@@ -169,6 +169,14 @@ def rows():
     lines = document("p.data", "--sort", "srcline", "--no-children")["functions"]
     report(any((row["file"] or "").endswith("p.c") and row["line"] in (8, 9) for row in lines),
            "--sort srcline gives file and line", lines[:3])
+    stacks = document("p.data", "--sort", "stack")["functions"]
+    report(len({tuple(row["stack"]) for row in stacks}) > 2 and all(row["total"] is None for row in stacks) and
+           abs(sum(row["self"]["share"] for row in stacks) - 1) < 1e-6,
+           "--sort stack divides all samples among whole stacks", stacks[:3])
+    report(all(abs(sum(row["self"]["share"] for row in stacks if row["stack"][0] == name) - share) < 1e-6
+               for name, share in ((f["name"], f["self"]["share"]) for f in functions
+                                   if f["name"] in ("first", "second"))),
+           "stacks of one leaf add up to its self share", stacks[:3])
     few = document("p.data", "--percent-limit", "20")["functions"]
     report(0 < len(few) < len(functions) and all(
         max(row["self"]["share"], row["total"]["share"]) >= 0.2 for row in few), "--percent-limit")

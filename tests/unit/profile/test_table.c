@@ -49,6 +49,33 @@ static void self_is_the_innermost_frame_total_every_frame_once_also_in_recursion
 	recording_end(&r);
 }
 
+static void whole_stacks_are_rows_of_their_own_named_from_the_leaf(void **state)
+{
+	struct recording r;
+	struct table table;
+	size_t deep = SIZE_MAX;
+
+	(void)state;
+	recording_begin(&r, PERF_SAMPLE_CALLCHAIN);
+	CHAIN(&r, 100, USER, A, B, C);
+	CHAIN(&r, 101, USER, A, C);
+	CHAIN(&r, 102, USER, A, B, C);
+	recording_profile(&r, &all);
+	build(&table, &r, SUBJECT_FUNCTION | SUBJECT_MODULE | SUBJECT_STACK, true);
+	assert_int_equal(table.n_rows, 2);
+	assert_false(table.has_total);
+	for (size_t i = 0; i < table.n_rows; i++)
+		if (table_subject(&table, i)->n_stack == 3)
+			deep = i;
+	assert_int_not_equal(deep, SIZE_MAX);
+	assert_int_equal(table.self_samples[deep], 2);
+	assert_int_equal(table.self_samples[!deep], 1);
+	assert_string_equal(table_subject(&table, deep)->module_name, "a");
+	assert_non_null(strstr(table_subject(&table, deep)->name, " < "));
+	table_release(&table);
+	recording_end(&r);
+}
+
 static void self_counts_of_all_rows_add_up_to_the_samples_of_each_cell(void **state)
 {
 	struct recording r;
@@ -226,6 +253,7 @@ static void an_empty_profile_is_a_table_without_rows(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(whole_stacks_are_rows_of_their_own_named_from_the_leaf),
 		cmocka_unit_test(
 			self_is_the_innermost_frame_total_every_frame_once_also_in_recursion),
 		cmocka_unit_test(self_counts_of_all_rows_add_up_to_the_samples_of_each_cell),
