@@ -8,7 +8,7 @@
 #include "base/array.h"
 #include "base/hash.h"
 
-#define STACK_NAME_BYTES 160 /* after which no further frame is named */
+#define STACK_NAME_BYTES 250 /* after which no further frame is named, slack included */
 
 void subjects_init(struct subjects *subjects, unsigned int by)
 {
@@ -177,29 +177,33 @@ enum status subjects_truncated(struct subjects *subjects, uint32_t *index, struc
 	return status;
 }
 
+static const char *frame_name(const struct subjects *subjects, uint32_t frame)
+{
+	const char *name = subjects->items[frame].name;
+
+	return name ? name : "[unknown]";
+}
+
 /* "leaf < caller < main", cut short at the root of a deep stack: the leaf is what a reader looks for. */
 static char *stack_name(const struct subjects *subjects, const uint32_t *frames, size_t n)
 {
-	char *name = NULL;
-	size_t size = 0, left = n;
-	FILE *out = open_memstream(&name, &size);
+	static const char join[] = " < ", inlined[] = " (inlined)";
+	const size_t extra = sizeof(join) + sizeof(inlined);
+	size_t shown = 0, bytes = 64, at = 0;
+	char *name;
 
-	if (!out)
+	while (shown < n && bytes < STACK_NAME_BYTES)
+		bytes += strlen(frame_name(subjects, frames[shown++])) + extra;
+	name = malloc(bytes);
+	if (!name)
 		return NULL;
-	for (size_t i = 0; i < n; i++, left--) {
-		const struct subject *frame = &subjects->items[frames[i]];
-
-		if (ftell(out) > STACK_NAME_BYTES) {
-			fprintf(out, " < ... (%zu more)", left);
-			break;
-		}
-		fprintf(out, "%s%s%s", i ? " < " : "", frame->name ? frame->name : "[unknown]",
-			frame->inlined ? " (inlined)" : "");
-	}
-	if (fclose(out) == 0)
-		return name;
-	free(name);
-	return NULL;
+	for (size_t i = 0; i < shown; i++)
+		at += (size_t)snprintf(name + at, bytes - at, "%s%s%s", i ? join : "",
+				       frame_name(subjects, frames[i]),
+				       subjects->items[frames[i]].inlined ? inlined : "");
+	if (shown < n)
+		snprintf(name + at, bytes - at, "%s... (%zu more)", join, n - shown);
+	return name;
 }
 
 enum status subjects_of_stack(struct subjects *subjects, const uint32_t *frames, size_t n,
