@@ -68,6 +68,8 @@ static json_t *function(struct json_writer *w, const struct probe_cli *cli,
 				 : row->capped ? "capped"
 					       : "probed"));
 	json_set(w, object, "reason", json_text_of(w, row->reason));
+	if (row->refused_in && !row->refused)
+		json_set(w, object, "refused_in", json_integer_of(w, row->refused_in));
 	if (row->refused) {
 		json_set(w, object, "reason_text", json_text_of(w, row->reason_text));
 		return object;
@@ -134,11 +136,40 @@ static json_t *overhead(struct json_writer *w, const struct probe_result *result
 	return object;
 }
 
+/* What one process did; of a single one the rows say it already. */
+static json_t *process(struct json_writer *w, const struct probe_cli *cli,
+		       const struct probe_result *result, const struct probe_process *from)
+{
+	json_t *object = json_object_of(w), *list = json_array_of(w);
+
+	json_set(w, object, "pid", json_integer_of(w, (uint64_t)from->pid));
+	json_set(w, object, "ended", json_boolean_of(w, from->ended));
+	json_set(w, object, "threads", json_integer_of(w, from->threads));
+	json_set(w, object, "calls", json_integer_of(w, from->calls));
+	for (size_t i = 0; result->n_processes > 1 && i < from->n; i++) {
+		const struct probe_share *share = &from->shares[i];
+		json_t *one = json_object_of(w);
+
+		json_set(w, one, "name", json_text_of(w, share->name));
+		json_set(w, one, "module", json_text_of(w, share->module));
+		json_set(w, one, "calls", json_integer_of(w, share->calls));
+		if (cli->options.mode == PROBE_TIME && cli->options.every <= 1) {
+			json_set(w, one, "inclusive",
+				 json_real_of(w, probe_ns(result, (double)share->inclusive)));
+			json_set(w, one, "self",
+				 json_real_of(w, probe_ns(result, (double)share->self)));
+		}
+		json_append(w, list, one);
+	}
+	json_set(w, object, "functions", list);
+	return object;
+}
+
 enum status probe_json(const struct probe_cli *cli, struct probe_result *result,
 		       struct output *output, struct error *error)
 {
 	struct json_writer writer = { 0 }, *w = &writer;
-	json_t *document = json_object_of(w), *list = json_array_of(w), *processes, *process;
+	json_t *document = json_object_of(w), *list = json_array_of(w), *processes;
 
 	json_set(w, document, "schema", json_text_of(w, "assay.probe/1"));
 	json_set(w, document, "counter", json_text_of(w, "time"));
@@ -155,10 +186,8 @@ enum status probe_json(const struct probe_cli *cli, struct probe_result *result,
 	json_set(w, document, "functions", list);
 	json_set(w, document, "edges", json_array_of(w));
 	processes = json_array_of(w);
-	process = json_object_of(w);
-	json_set(w, process, "pid", json_integer_of(w, (uint64_t)result->pid));
-	json_set(w, process, "ended", json_boolean_of(w, result->ended));
-	json_append(w, processes, process);
+	for (size_t i = 0; i < result->n_processes; i++)
+		json_append(w, processes, process(w, cli, result, &result->processes[i]));
 	json_set(w, document, "processes", processes);
 	json_set(w, document, "threads", json_integer_of(w, result->sums.threads));
 	json_set(w, document, "odd_exits", json_integer_of(w, result->sums.odd_exits));

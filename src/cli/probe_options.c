@@ -8,7 +8,7 @@
 
 const char probe_cli_help[] =
 	"usage: assay probe -f FUNCTIONS [options] [--] COMMAND [ARGUMENTS]\n"
-	"       assay probe -f FUNCTIONS [options] -p PID\n"
+	"       assay probe -f FUNCTIONS [options] -p PID[,PID...]\n"
 	"\n"
 	"  -f, --function WORD     which functions: 'glob', '/regex/', 'module!glob', @FILE of "
 	"such "
@@ -163,16 +163,41 @@ static enum status size_parse(struct probe_cli *cli, const char *word, struct er
 	return STATUS_OK;
 }
 
-static enum status pid_parse(struct probe_cli *cli, const char *word, struct error *error)
+static enum status pid_add(struct probe_cli *cli, uint64_t pid, struct error *error)
 {
-	uint64_t pid;
-	enum status status;
+	size_t *n = &cli->options.n_pids;
 
-	if (strchr(word, ','))
-		return error_set(error, STATUS_UNSUPPORTED,
-				 "-p %s: several processes at once are not in this version", word);
-	status = number_parse("-p", word, ID_MOST, &pid, error);
-	cli->options.pid = (pid_t)pid;
+	for (size_t i = 0; i < *n; i++) {
+		if (cli->pids[i] == (pid_t)pid)
+			return error_set(error, STATUS_USAGE, "-p names process %d twice",
+					 (int)pid);
+	}
+	if (*n >= PROBE_MAX_PIDS)
+		return error_set(error, STATUS_USAGE, "-p: at most %u processes at once",
+				 PROBE_MAX_PIDS);
+	cli->pids[(*n)++] = (pid_t)pid;
+	return STATUS_OK;
+}
+
+/* "12,34": several -p add up. */
+static enum status pids_parse(struct probe_cli *cli, const char *words, struct error *error)
+{
+	enum status status = STATUS_OK;
+	bool more = true;
+
+	for (const char *at = words; status == STATUS_OK && more;) {
+		const size_t length = strcspn(at, ",");
+		char word[16] = "";
+		uint64_t pid;
+
+		if (length < sizeof(word))
+			memcpy(word, at, length);
+		status = number_parse("-p", word, ID_MOST, &pid, error);
+		if (status == STATUS_OK)
+			status = pid_add(cli, pid, error);
+		more = at[length] == ',';
+		at += length + more;
+	}
 	return status;
 }
 
@@ -189,7 +214,7 @@ static enum status option_take(struct probe_cli *cli, const struct sys *sys, int
 		if (!duration_parse(word, &cli->options.duration_ns))
 			return error_set(error, STATUS_USAGE, "-d %s: seconds are due", word);
 		return STATUS_OK;
-	case 'p': return pid_parse(cli, word, error);
+	case 'p': return pids_parse(cli, word, error);
 	case OPTION_BUFFER: return size_parse(cli, word, error);
 	case OPTION_DRY_RUN: cli->options.dry_run = true; return STATUS_OK;
 	case OPTION_STRICT: cli->strict = true; return STATUS_OK;
@@ -217,13 +242,14 @@ static enum status whole_check(struct probe_cli *cli, int argc, char **argv, str
 	if (!cli->selection.has_include)
 		return error_set(error, STATUS_USAGE,
 				 "which functions? -f 'glob', -f '/regex/', -f 'module!glob'");
-	if (cli->options.pid && optind < argc)
+	if (cli->options.n_pids && optind < argc)
 		return error_set(error, STATUS_USAGE, "-p and a command exclude each other");
-	if (!cli->options.pid && optind >= argc)
+	if (!cli->options.n_pids && optind >= argc)
 		return error_set(error, STATUS_USAGE, "which program? -p PID, or a command");
 	if (cli->options.every > 1 && cli->options.mode == PROBE_COUNT)
 		return error_set(error, STATUS_USAGE,
 				 "--every is about times: not with --mode count");
+	cli->options.pids = cli->pids;
 	cli->options.argv = argv + optind;
 	return STATUS_OK;
 }

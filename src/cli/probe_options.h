@@ -10,6 +10,7 @@
 struct probe_cli {
 	struct probe_options options;
 	struct selection selection;
+	pid_t pids[PROBE_MAX_PIDS];
 	const char *output; /* NULL: standard output */
 	bool json, quiet, help, strict;
 };

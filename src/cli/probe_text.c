@@ -13,6 +13,7 @@
 
 #define Z_95          1.96
 #define REFUSED_SHOWN 20u
+#define SHARES_SHOWN  10u
 
 double probe_ns(const struct probe_result *result, double ticks)
 {
@@ -82,6 +83,9 @@ static void notes_add(const struct probe_cli *cli, const struct probe_result *re
 		output_format(output, "  [first %llu calls%s of each thread]",
 			      (unsigned long long)cli->options.cap,
 			      cli->options.cap_epoch_ns ? " per epoch" : "");
+	if (row->refused_in)
+		output_format(output, "  [not in %u of the processes: %s]", row->refused_in,
+			      row->reason);
 	if (sums->abandoned)
 		output_format(output, "  [%llu abandoned]", (unsigned long long)sums->abandoned);
 	if (sums->dropped)
@@ -143,20 +147,67 @@ static void refused_add(const struct probe_result *result, struct output *output
 	}
 }
 
+static const char *subject(const struct probe_result *result, char *text, size_t size)
+{
+	if (result->n_processes == 1)
+		snprintf(text, size, "process %d", result->processes->pid);
+	else
+		snprintf(text, size, "%zu processes", result->n_processes);
+	return text;
+}
+
+static int compare_shares(const void *a, const void *b)
+{
+	const struct probe_share *x = a, *y = b;
+
+	if (x->calls != y->calls)
+		return x->calls < y->calls ? 1 : -1;
+	return strcmp(x->name, y->name);
+}
+
+/* Of several processes, what each did. */
+static void processes_add(struct probe_result *result, struct output *output)
+{
+	for (size_t i = 0; result->n_processes > 1 && i < result->n_processes; i++) {
+		struct probe_process *process = &result->processes[i];
+
+		output_format(output, "\nprocess %d: %llu calls of %zu functions, %llu threads%s\n",
+			      process->pid, (unsigned long long)process->calls, process->n,
+			      (unsigned long long)process->threads,
+			      process->ended ? ", until it ended" : "");
+		if (process->n)
+			qsort(process->shares, process->n, sizeof(*process->shares),
+			      compare_shares);
+		for (size_t k = 0; k < process->n && k < SHARES_SHOWN; k++) {
+			output_format(output, "%14llu  ",
+				      (unsigned long long)process->shares[k].calls);
+			escape_for_terminal(output, process->shares[k].name);
+			output_add(output, "  ");
+			escape_for_terminal(output, process->shares[k].module);
+			output_add(output, "\n");
+		}
+		if (process->n > SHARES_SHOWN)
+			output_format(output, "  ... and %zu more (--json lists all)\n",
+				      process->n - SHARES_SHOWN);
+	}
+}
+
 static void head_add(const struct probe_cli *cli, const struct probe_result *result,
 		     struct output *output)
 {
-	char text[64], pair[32];
+	char text[64], pair[32], who[64];
 
 	if (cli->options.dry_run) {
-		output_format(output, "process %d: %u functions would be probed at %llu sites\n\n",
-			      result->pid, result->n_probed, (unsigned long long)result->sites);
+		output_format(output, "%s: %u functions would be probed at %llu sites\n\n",
+			      subject(result, who, sizeof(who)), result->n_probed,
+			      (unsigned long long)result->sites);
 		return;
 	}
-	output_format(
-		output, "process %d: %u functions probed for %s, %llu threads%s\n", result->pid,
-		result->n_probed, digits_duration((double)result->duration_ns, text, sizeof(text)),
-		(unsigned long long)result->sums.threads, result->ended ? ", until it ended" : "");
+	output_format(output, "%s: %u functions probed for %s, %llu threads%s\n",
+		      subject(result, who, sizeof(who)), result->n_probed,
+		      digits_duration((double)result->duration_ns, text, sizeof(text)),
+		      (unsigned long long)result->sums.threads,
+		      result->ended ? ", until it ended" : "");
 	if (cli->options.mode == PROBE_TIME)
 		output_format(
 			output,
@@ -204,5 +255,7 @@ void probe_text(const struct probe_cli *cli, struct probe_result *result, struct
 		notes_add(cli, result, row, output);
 		output_add(output, "\n");
 	}
+	if (!cli->options.dry_run)
+		processes_add(result, output);
 	refused_add(result, output);
 }

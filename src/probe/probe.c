@@ -26,6 +26,7 @@
 
 #define PLACE_TRIES     6u
 #define POLL_NS         UINT64_C(100000000)
+#define ENDING_POLL_NS  UINT64_C(1000000)
 #define COMMAND_POLL_NS 5000000
 #define EVER_NS         (UINT64_C(1) << 62)
 
@@ -42,15 +43,25 @@ void probe_notice(const struct probe *probe, const char *format, ...)
 	probe->hooks->notice(probe->hooks->data, text);
 }
 
+/* All targets of a run. */
+struct probe_set {
+	const struct probe_options *options;
+	const struct sys *sys;
+	const struct probe_hooks *hooks;
+	struct probe_result *result;
+	struct ownership ownership;
+	struct probe *probes;
+	size_t n;
+	uint64_t start_ns;
+};
+
 static enum status target_start(struct probe *probe, struct error *error)
 {
 	const struct probe_options *options = probe->options;
 	enum status status;
 
-	if (options->pid) {
-		probe->pid = options->pid;
+	if (options->n_pids)
 		return process_check(probe->sys, probe->pid, error);
-	}
 	status = launch_start(&probe->launch, options->argv, options->launch_state, error);
 	if (status != STATUS_OK)
 		return status;
@@ -81,7 +92,7 @@ static enum status memory_prepare(struct probe *probe, struct error *error)
 		if (status != STATUS_OK)
 			return status;
 		arena->pid = probe->pid;
-		arena->owner = probe->ownership.tid;
+		arena->owner = probe->ownership->tid;
 		arena->buffers_bytes = probe->plan.bytes;
 		arena->n_regions = probe->install.n_regions;
 		arena->take_over = !probe->install.all_new;
@@ -134,6 +145,17 @@ static enum status costs_measure(struct probe *probe, struct error *error)
 			       error);
 }
 
+static void stops_add(struct guardian_stops *sum, const struct guardian_stops *stops)
+{
+	sum->stops += stops->stops;
+	sum->gather_ns += stops->gather_ns;
+	sum->held_ns += stops->held_ns;
+	if (stops->longest_held_ns > sum->longest_held_ns)
+		sum->longest_held_ns = stops->longest_held_ns;
+	if (stops->threads > sum->threads)
+		sum->threads = stops->threads;
+}
+
 static enum status probes_write(struct probe *probe, struct error *error)
 {
 	struct guardian_arena *arena = probe->guardian.arena;
@@ -146,13 +168,13 @@ static enum status probes_write(struct probe *probe, struct error *error)
 		status = install_fill(&probe->install, arena, probe->plan.function_bytes, error);
 	if (status == STATUS_OK)
 		status = guardian_apply(&probe->guardian, error);
-	probe->result->attach = arena->stops;
+	stops_add(&probe->result->attach, &arena->stops);
 	if (status != STATUS_OK)
 		return status;
 	install_settle(&probe->install, arena);
 	/* All functions from the same moment on, in however many stops they were written. */
 	probe->start_ns = sys_now_ns(probe->sys);
-	return ownership_take(&probe->ownership, probe->shared, error);
+	return ownership_take(probe->ownership, probe->shared, error);
 }
 
 static enum status attach(struct probe *probe, struct error *error)
@@ -194,15 +216,15 @@ static uint64_t calls_now(const struct probe *probe)
 }
 
 /* A signal for us: interrupts end the probing, others are for a launched command. */
-static bool signal_is_stop(struct probe *probe)
+static bool signal_is_stop(const struct probe_set *set)
 {
 	struct signalfd_siginfo info;
 	bool stop = false;
 
-	while (read(probe->options->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+	while (read(set->options->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
 		stop = true;
-		if (probe->result->launched && info.ssi_signo != SIGINT && info.ssi_code == SI_USER)
-			kill(probe->pid, (int)info.ssi_signo);
+		if (set->result->launched && info.ssi_signo != SIGINT && info.ssi_code == SI_USER)
+			kill(set->probes->pid, (int)info.ssi_signo);
 	}
 	return stop;
 }
@@ -236,78 +258,140 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* Until the target ends, time is up or the user stops it. */
-static void watch(struct probe *probe)
+static bool all_ended(const struct probe_set *set)
 {
-	int pidfd = probe->pidfd;
-	const struct probe_options *options = probe->options;
-	const uint64_t end =
-		options->duration_ns ? probe->start_ns + options->duration_ns : EVER_NS;
-	uint64_t now = sys_now_ns(probe->sys), epoch = options->cap_epoch_ns, tell;
+	bool all = true;
+
+	for (size_t i = 0; i < set->n; i++) {
+		set->probes[i].ended = set->probes[i].ended || target_ended(&set->probes[i]);
+		all &= set->probes[i].ended;
+	}
+	return all;
+}
+
+/* Sleeps until a signal comes, a target ends or time is up; true when the user wants an end. */
+static bool set_wait(const struct probe_set *set, uint64_t wait_ns)
+{
+	struct pollfd fds[1 + PROBE_MAX_PIDS] = { { set->options->signal_fd, POLLIN, 0 } };
+	nfds_t n = 1;
+	struct timespec timeout;
+
+	for (size_t i = 0; i < set->n; i++) {
+		struct probe *probe = &set->probes[i];
+
+		if (probe->ended)
+			continue;
+		/* one that is ending is to be looked for, not polled */
+		if (probe->pidfd < 0 || probe->ending)
+			wait_ns = least(wait_ns, probe->ending ? ENDING_POLL_NS : POLL_NS);
+		else
+			fds[n++] = (struct pollfd){ probe->pidfd, POLLIN, 0 };
+	}
+	timeout = (struct timespec){ (time_t)(wait_ns / 1000000000), (long)(wait_ns % 1000000000) };
+	set->sys->ppoll(set->sys->state, fds, n, &timeout, NULL);
+	for (size_t i = 0; i < set->n; i++) {
+		for (nfds_t k = 1; k < n; k++) {
+			if (fds[k].fd >= 0 && fds[k].fd == set->probes[i].pidfd && fds[k].revents)
+				set->probes[i].ending = true;
+		}
+	}
+	return (fds[0].revents & POLLIN) && signal_is_stop(set);
+}
+
+static void progress_tell(const struct probe_set *set, uint64_t now)
+{
+	struct probe_progress progress = { .elapsed_ns = now - set->start_ns };
+
+	for (size_t i = 0; i < set->n; i++) {
+		progress.calls += calls_now(&set->probes[i]);
+		progress.probed += set->probes[i].install.n_planned;
+	}
+	set->hooks->progress(set->hooks->data, &progress);
+}
+
+static void epochs_next(const struct probe_set *set)
+{
+	for (size_t i = 0; i < set->n; i++) {
+		if (set->probes[i].shared)
+			__atomic_fetch_add(&set->probes[i].shared->epoch, 1, __ATOMIC_RELAXED);
+	}
+}
+
+/* Until the targets have ended, time is up or the user stops it. */
+static void watch(const struct probe_set *set)
+{
+	const struct probe_options *options = set->options;
+	const uint64_t end = options->duration_ns ? set->start_ns + options->duration_ns : EVER_NS;
+	uint64_t now = sys_now_ns(set->sys), epoch = options->cap_epoch_ns, tell;
 
 	epoch = epoch && options->cap ? now + epoch : EVER_NS;
-	tell = probe->hooks->progress_ns ? now + probe->hooks->progress_ns : EVER_NS;
-	while (now < end && !target_ended(probe)) {
-		struct pollfd fds[2] = { { options->signal_fd, POLLIN, 0 }, { pidfd, POLLIN, 0 } };
-		const uint64_t wait = least(least(least(end, epoch), tell) - now,
-					    pidfd >= 0 ? POLL_NS * 10 : POLL_NS);
-		const struct timespec timeout = { (time_t)(wait / 1000000000),
-						  (long)(wait % 1000000000) };
-
-		probe->sys->ppoll(probe->sys->state, fds, 2, &timeout, NULL);
-		if ((fds[0].revents & POLLIN) && signal_is_stop(probe))
+	tell = set->hooks->progress_ns ? now + set->hooks->progress_ns : EVER_NS;
+	while (now < end && !all_ended(set)) {
+		if (set_wait(set, least(least(least(end, epoch), tell) - now, POLL_NS * 10)))
 			break;
-		if (fds[1].revents)
-			pidfd = -1; /* it is ending: to be looked for, not polled */
-		now = sys_now_ns(probe->sys);
+		now = sys_now_ns(set->sys);
 		if (now >= epoch) {
-			__atomic_fetch_add(&probe->shared->epoch, 1, __ATOMIC_RELAXED);
+			epochs_next(set);
 			epoch = now + options->cap_epoch_ns;
 		}
 		if (now >= tell) {
-			const struct probe_progress progress = { now - probe->start_ns,
-								 calls_now(probe),
-								 probe->install.n_planned };
-
-			probe->hooks->progress(probe->hooks->data, &progress);
-			tell = now + probe->hooks->progress_ns;
+			progress_tell(set, now);
+			tell = now + set->hooks->progress_ns;
 		}
 	}
 }
 
-/* Off by data, then the bytes. */
+/* The bytes; off by data they are already. */
 static enum status detach(struct probe *probe, struct error *error)
 {
 	enum status status;
 
-	probe->result->duration_ns = sys_now_ns(probe->sys) - probe->start_ns;
-	ownership_end(&probe->ownership);
-	if (target_ended(probe)) {
-		probe->result->ended = true;
+	probe->ended = probe->ended || target_ended(probe);
+	if (probe->ended)
+		return STATUS_OK;
+	status = guardian_remove(&probe->guardian, error);
+	stops_add(&probe->result->detach, &probe->guardian.arena->stops);
+	probe->result->not_restored += probe->guardian.arena->different;
+	if (status != STATUS_OK && target_ended(probe)) {
+		probe->ended = true;
 		return STATUS_OK;
 	}
-	status = guardian_remove(&probe->guardian, error);
-	probe->result->detach = probe->guardian.arena->stops;
-	probe->result->not_restored = probe->guardian.arena->different;
-	if (status != STATUS_OK && target_ended(probe))
-		return STATUS_OK;
+	return status;
+}
+
+static enum status set_detach(struct probe_set *set, struct error *error)
+{
+	struct error ignored;
+	enum status status = STATUS_OK;
+
+	set->result->duration_ns = sys_now_ns(set->sys) - set->start_ns;
+	ownership_end(&set->ownership);
+	set->result->ended = true;
+	for (size_t i = 0; i < set->n; i++) {
+		const enum status one =
+			detach(&set->probes[i], status == STATUS_OK ? error : &ignored);
+
+		status = status == STATUS_OK ? one : status;
+		set->result->ended &= set->probes[i].ended;
+	}
 	return status;
 }
 
 /* A launched command is waited for whatever happens: its exit code is ours. */
-static void command_wait(struct probe *probe)
+static void command_wait(const struct probe_set *set)
 {
-	while (probe->result->launched && probe->launch.pid && !target_ended(probe)) {
-		struct pollfd fd = { probe->options->signal_fd, POLLIN, 0 };
+	while (set->result->launched && set->probes->launch.pid && !target_ended(set->probes)) {
+		struct pollfd fd = { set->options->signal_fd, POLLIN, 0 };
 		const struct timespec timeout = { 0, COMMAND_POLL_NS };
 
-		probe->sys->ppoll(probe->sys->state, &fd, 1, &timeout, NULL);
+		set->sys->ppoll(set->sys->state, &fd, 1, &timeout, NULL);
 		if (fd.revents & POLLIN)
-			(void)signal_is_stop(probe);
+			(void)signal_is_stop(set);
 	}
 }
 
-static enum status run_held(struct probe *probe, struct error *error)
+/* Attaches; a launched target is let go in any case. */
+static enum status target_attach(struct probe *probe, struct error *error)
 {
 	struct error ignored;
 	enum status status, left;
@@ -317,48 +401,91 @@ static enum status run_held(struct probe *probe, struct error *error)
 	if (status == STATUS_OK && probe->options->dry_run && probe->result->launched)
 		kill(probe->pid, SIGKILL);
 	left = guardian_let_go(&probe->guardian, status == STATUS_OK ? error : &ignored);
-	if (status == STATUS_OK)
-		status = left;
-	if (status == STATUS_OK && probe->buffers) {
-		watch(probe);
-		status = detach(probe, error);
+	return status == STATUS_OK ? left : status;
+}
+
+/* All of them or none: what was written before one failed its guardian takes back. */
+static enum status set_run(struct probe_set *set, struct error *error)
+{
+	enum status status = STATUS_OK;
+	bool any = false;
+
+	for (size_t i = 0; status == STATUS_OK && i < set->n; i++) {
+		status = target_attach(&set->probes[i], error);
+		any |= set->probes[i].buffers != NULL;
 	}
-	ownership_end(&probe->ownership);
-	command_wait(probe);
+	set->start_ns = set->probes[set->n - 1].start_ns;
+	if (status == STATUS_OK && any) {
+		watch(set);
+		status = set_detach(set, error);
+	}
+	ownership_end(&set->ownership);
+	command_wait(set);
+	return status;
+}
+
+static enum status set_start(struct probe_set *set, struct error *error)
+{
+	enum status status = STATUS_OK;
+
+	set->n = set->options->n_pids ? set->options->n_pids : 1;
+	set->probes = calloc(set->n, sizeof(*set->probes));
+	if (!set->probes)
+		return error_set(error, STATUS_NO_MEMORY, "out of memory");
+	for (size_t i = 0; i < set->n; i++) {
+		struct probe *probe = &set->probes[i];
+
+		*probe = (struct probe){ .options = set->options,
+					 .sys = set->sys,
+					 .hooks = set->hooks,
+					 .result = set->result,
+					 .ownership = &set->ownership,
+					 .memfd = -1,
+					 .pidfd = -1,
+					 .guardian = { .fd = -1 } };
+		if (set->options->n_pids)
+			probe->pid = set->options->pids[i];
+		if (status == STATUS_OK)
+			status = guardian_start(&probe->guardian, set->sys, error);
+	}
+	if (status == STATUS_OK)
+		status = ownership_begin(&set->ownership, error);
+	for (size_t i = 0; status == STATUS_OK && i < set->n; i++)
+		status = target_start(&set->probes[i], error);
+	if (status != STATUS_OK)
+		launch_abort(&set->probes->launch);
+	return status;
+}
+
+static void target_release(struct probe *probe)
+{
+	guardian_stop(&probe->guardian);
+	if (probe->buffers)
+		munmap(probe->buffers, probe->plan.bytes);
+	if (probe->memfd >= 0)
+		close(probe->memfd);
 	if (probe->pidfd >= 0)
 		close(probe->pidfd);
-	return status;
+	install_release(&probe->install);
+	image_release(&probe->image);
 }
 
 enum status probe_run(const struct probe_options *options, const struct sys *sys,
 		      const struct probe_hooks *hooks, struct probe_result *result,
 		      struct error *error)
 {
-	struct probe probe = {
-		.options = options, .sys = sys, .hooks = hooks, .result = result, .memfd = -1
-	};
+	struct probe_set set = { .options = options, .sys = sys, .hooks = hooks, .result = result };
 	enum status status;
 
 	*result = (struct probe_result){ 0 };
-	status = guardian_start(&probe.guardian, sys, error);
-	if (status != STATUS_OK)
-		return status;
-	status = ownership_begin(&probe.ownership, error);
+	status = set_start(&set, error);
 	if (status == STATUS_OK)
-		status = target_start(&probe, error);
-	if (status == STATUS_OK)
-		status = run_held(&probe, error);
-	else
-		launch_abort(&probe.launch);
-	if (status == STATUS_OK)
-		status = result_fill(&probe, error);
-	ownership_end(&probe.ownership);
-	guardian_stop(&probe.guardian);
-	if (probe.buffers)
-		munmap(probe.buffers, probe.plan.bytes);
-	if (probe.memfd >= 0)
-		close(probe.memfd);
-	install_release(&probe.install);
-	image_release(&probe.image);
+		status = set_run(&set, error);
+	for (size_t i = 0; status == STATUS_OK && i < set.n; i++)
+		status = result_fill(&set.probes[i], error);
+	ownership_end(&set.ownership);
+	for (size_t i = 0; set.probes && i < set.n; i++)
+		target_release(&set.probes[i]);
+	free(set.probes);
 	return status;
 }

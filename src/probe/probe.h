@@ -12,7 +12,10 @@
 
 #include "probe/buffers.h"
 #include "probe/install.h"
+#include "probe/ownership.h"
 #include "target/launch.h"
+
+#define PROBE_MAX_PIDS OWNERSHIP_MAX
 
 struct probe_options {
 	enum probe_mode mode;
@@ -20,7 +23,8 @@ struct probe_options {
 	uint64_t duration_ns;              /* 0: until the target ends or the user interrupts */
 	uint64_t buffer_bytes;
 	struct selection *selection;
-	pid_t pid; /* 0: launch argv */
+	const pid_t *pids; /* n_pids 0: launch argv */
+	size_t n_pids;
 	char *const *argv;
 	const struct launch_state *launch_state;
 	int signal_fd; /* SIGINT, SIGTERM ... as a descriptor, -1: none */
@@ -45,12 +49,30 @@ struct probe_row {
 	const char *reason, *reason_text; /* of a refusal */
 	uint64_t address;                 /* the object's own */
 	bool refused, capped;
-	struct function_sums sums; /* ticks */
+	uint32_t refused_in;       /* how many of several processes */
+	struct function_sums sums; /* ticks, of all processes */
+};
+
+/* What one process did in one function; the names are those of the row. */
+struct probe_share {
+	const char *name, *module;
+	uint64_t calls;
+	int64_t inclusive, self; /* ticks */
+};
+
+struct probe_process {
+	pid_t pid;
+	bool ended; /* while it was probed */
+	uint64_t threads, calls;
+	struct probe_share *shares; /* functions that it called */
+	size_t n, capacity;
 };
 
 struct probe_result {
 	struct probe_row *rows;
 	size_t n_rows, capacity;
+	struct probe_process *processes;
+	size_t n_processes, processes_capacity;
 	uint32_t n_probed, n_refused;
 	uint64_t duration_ns;
 	double ticks_per_ns, pair_ticks, inner_ticks;
@@ -59,9 +81,8 @@ struct probe_result {
 	uint64_t sites, buffer_bytes, code_bytes;
 	uint64_t not_restored; /* writes that were no longer ours when they were to be undone */
 	uint32_t n_blocks;
-	pid_t pid;
 	int exit_code, signal; /* of a launched command */
-	bool ended;            /* the target ended while it was probed */
+	bool ended;            /* every target ended while it was probed */
 	bool launched;
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * One run of the engine, for the files that it is made of. Nothing of it outlives probe_run.
+ * One target of a run of the engine, for the files that it is made of. Nothing of it outlives probe_run.
  */
 #ifndef ASSAY_PROBE_PROBE_STATE_H
 #define ASSAY_PROBE_PROBE_STATE_H
@@ -15,7 +15,7 @@ struct probe {
 	const struct probe_hooks *hooks;
 	struct probe_result *result;
 	struct guardian guardian;
-	struct ownership ownership;
+	struct ownership *ownership; /* of all targets */
 	struct launch launch;
 	struct image image;
 	struct install install;
@@ -26,7 +26,7 @@ struct probe {
 	uint8_t *buffers;
 	struct agent_shared *shared;
 	uint64_t start_ns;
-	bool reaped;
+	bool reaped, ending, ended;
 };
 
 /* Tells the user something on the way. */
@@ -35,7 +35,7 @@ void probe_notice(const struct probe *probe, const char *format, ...) PRINTF_LIK
 /* The error for a selection that means nothing: names that are near, modules that could not be read. */
 enum status near_misses(const struct probe *probe, struct error *error);
 
-/* Rows with names, reasons and sums. */
+/* Rows with names, reasons and sums: those of this target, added to those of others. */
 MUST_CHECK enum status result_fill(struct probe *probe, struct error *error);
 
 #endif

@@ -12,15 +12,24 @@
 #define NEAR_SHOWN    5u
 #define NEAR_MAX_NAME 64u
 
+static void row_free(struct probe_row *row)
+{
+	free(row->name);
+	free(row->symbol);
+	free(row->module);
+	free(row->aliases);
+}
+
 void probe_result_release(struct probe_result *result)
 {
-	for (size_t i = 0; i < result->n_rows; i++) {
-		free(result->rows[i].name);
-		free(result->rows[i].symbol);
-		free(result->rows[i].module);
-		free(result->rows[i].aliases);
-	}
+	for (size_t i = 0; i < result->n_rows; i++)
+		row_free(&result->rows[i]);
 	free(result->rows);
+	for (size_t i = 0; i < result->n_processes; i++)
+		free(result->processes[i].shares);
+	free(result->processes);
+	result->processes = NULL;
+	result->n_processes = result->processes_capacity = 0;
 	result->rows = NULL;
 	result->n_rows = result->capacity = 0;
 }
@@ -63,53 +72,127 @@ static bool row_name(struct probe_row *row, const struct install_function *funct
 	return row->name && row->module;
 }
 
-static enum status row_add(struct probe *probe, const struct install_function *function,
-			   struct error *error)
+/* The row of the same function in another process. They mostly come in the same order: *hint is where to look first. */
+static struct probe_row *row_find(const struct probe_result *result, const struct probe_row *wanted,
+				  size_t n, size_t *hint)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct probe_row *row = &result->rows[(*hint + i) % n];
+
+		if (row->address == wanted->address && !strcmp(row->name, wanted->name) &&
+		    !strcmp(row->module, wanted->module)) {
+			*hint = (*hint + i + 1) % n;
+			return row;
+		}
+	}
+	return NULL;
+}
+
+/* The function's row: one of the `n` that other processes have made, or a new one. */
+static struct probe_row *row_of(struct probe *probe, const struct install_function *function,
+				size_t n, size_t *hint)
 {
 	struct probe_result *result = probe->result;
-	size_t n;
+	size_t n_code;
 	const struct code_function *code =
-		&code_module_functions(function->module->code, &n)[function->index];
-	struct probe_row *row;
+		&code_module_functions(function->module->code, &n_code)[function->index];
+	struct probe_row row = { .address = code->range.start }, *found = NULL;
 
-	if (!array_reserve(&result->rows, &result->capacity, result->n_rows + 1))
-		return error_set(error, STATUS_NO_MEMORY, "out of memory");
-	row = &result->rows[result->n_rows++];
-	*row = (struct probe_row){ .address = code->range.start };
-	if (!row_name(row, function, code))
+	if (!row_name(&row, function, code) ||
+	    !array_reserve(&result->rows, &result->capacity, result->n_rows + 1)) {
+		row_free(&row);
+		return NULL;
+	}
+	found = row_find(result, &row, n, hint);
+	if (found) {
+		row_free(&row);
+		return found;
+	}
+	row.refused = true;
+	result->rows[result->n_rows] = row;
+	return &result->rows[result->n_rows++];
+}
+
+static bool share_add(struct probe_process *process, const struct probe_row *row,
+		      const struct function_sums *before)
+{
+	const uint64_t calls = row->sums.calls - before->calls;
+
+	if (!calls)
+		return true;
+	if (!array_reserve(&process->shares, &process->capacity, process->n + 1))
+		return false;
+	process->calls += calls;
+	process->shares[process->n++] =
+		(struct probe_share){ row->name, row->module, calls,
+				      row->sums.inclusive - before->inclusive,
+				      row->sums.self - before->self };
+	return true;
+}
+
+static enum status row_add(struct probe *probe, const struct install_function *function,
+			   struct probe_process *process, size_t n, size_t *hint,
+			   struct error *error)
+{
+	struct probe_row *row = row_of(probe, function, n, hint);
+	struct function_sums before;
+
+	if (!row)
 		return error_set(error, STATUS_NO_MEMORY, "out of memory");
 	if (function->refusal) {
-		row->refused = true;
 		row->reason = install_reason_name(function);
 		row->reason_text = install_reason_text(function);
-		result->n_refused++;
+		row->refused_in++;
 		return STATUS_OK;
 	}
-	result->n_probed++;
-	if (probe->buffers) {
-		buffers_function_sums(probe->buffers, &probe->plan, probe->options->mode,
-				      function->number, &row->sums);
-		row->capped = row->sums.capped > 0;
-	}
+	row->refused = false;
+	if (!probe->buffers)
+		return STATUS_OK;
+	before = row->sums;
+	buffers_function_sums(probe->buffers, &probe->plan, probe->options->mode, function->number,
+			      &row->sums);
+	row->capped = row->sums.capped > 0;
+	if (!share_add(process, row, &before))
+		return error_set(error, STATUS_NO_MEMORY, "out of memory");
 	return STATUS_OK;
+}
+
+static void rows_count(struct probe_result *result)
+{
+	result->n_probed = result->n_refused = 0;
+	for (size_t i = 0; i < result->n_rows; i++) {
+		result->n_refused += result->rows[i].refused;
+		result->n_probed += !result->rows[i].refused;
+	}
 }
 
 enum status result_fill(struct probe *probe, struct error *error)
 {
 	struct probe_result *result = probe->result;
+	const size_t n_before = result->n_rows;
+	const uint64_t threads_before = result->sums.threads;
+	struct probe_process *process;
+	size_t hint = 0;
 	enum status status = STATUS_OK;
 
-	result->pid = probe->pid;
-	result->sites = probe->install.n_sites;
-	result->buffer_bytes = probe->plan.bytes;
+	if (!array_reserve(&result->processes, &result->processes_capacity,
+			   result->n_processes + 1))
+		return error_set(error, STATUS_NO_MEMORY, "out of memory");
+	process = &result->processes[result->n_processes++];
+	*process = (struct probe_process){ .pid = probe->pid, .ended = probe->ended };
+	result->sites += probe->install.n_sites;
+	result->buffer_bytes += probe->plan.bytes;
 	result->n_blocks = probe->plan.n_blocks;
 	for (uint32_t i = 0; i < probe->install.n_regions; i++)
 		result->code_bytes += probe->install.regions[i].size;
 	for (size_t i = 0; status == STATUS_OK && i < probe->install.n; i++)
-		status = row_add(probe, &probe->install.functions[i], error);
+		status = row_add(probe, &probe->install.functions[i], process, n_before, &hint,
+				 error);
+	rows_count(result);
 	if (!probe->buffers || status != STATUS_OK)
 		return status;
 	buffers_sums(probe->buffers, &probe->plan, &result->sums);
+	process->threads = result->sums.threads - threads_before;
 	result->ticks_per_ns = calibration_ticks_per_ns(&probe->calibration, probe->sys);
 	result->pair_ticks = probe->calibration.pair_ticks;
 	result->inner_ticks = probe->calibration.inner_ticks;

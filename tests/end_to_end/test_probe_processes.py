@@ -1,0 +1,133 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Several processes under probes at once, against the numbers that they were told to call a function."""
+# runner: timeout=300
+import json
+import os
+import subprocess
+
+from probing import (ASSAY, build, claim, finish, require_engine, run, signal, time)
+
+
+class Service:
+    """tests/data/probe/service: does what it is told."""
+
+    def __init__(self, program):
+        self.process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        text=True)
+        self.pid = int(self.process.stdout.readline().split()[1])
+
+    def tell(self, words):
+        self.process.stdin.write(words + "\n")
+        self.process.stdin.flush()
+        return self.process.stdout.readline().strip()
+
+    def end(self):
+        out = self.process.communicate("quit\n", timeout=60)[0]
+        return self.process.returncode, out.strip()
+
+
+class Probing:
+    """A running `assay probe --json` on processes."""
+
+    def __init__(self, pids, *options, functions=("service!serve",), mode="count"):
+        words = [word for function in functions for word in ("-f", function)]
+        if os.path.exists("probing.json"):
+            os.unlink("probing.json")
+        self.process = subprocess.Popen(
+            [ASSAY, "probe", "--json", "-o", "probing.json", "--mode", mode, *words, *options, "-p",
+             ",".join(str(pid) for pid in pids)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            text=True)
+        self.document, self.out = {}, ""
+
+    def wait_until_on(self, pids):
+        """True when every process has been probed: its first word of the buffers is assay's."""
+        end = time.time() + 30
+        while time.time() < end and self.process.poll() is None:
+            if all(self.enabled(pid) for pid in pids):
+                return True
+            time.sleep(0.02)
+        return False
+
+    def enabled(self, pid):
+        with open("/proc/%d/maps" % pid, encoding="utf-8") as maps:
+            starts = [int(line.split("-")[0], 16) for line in maps if "memfd:assay-probe" in line]
+        with open("/proc/%d/mem" % pid, "rb") as memory:
+            for start in starts:
+                memory.seek(start)
+                if int.from_bytes(memory.read(4), "little") == self.process.pid:
+                    return True
+        return False
+
+    def end(self):
+        self.process.send_signal(signal.SIGINT)
+        self.out = self.process.communicate(timeout=60)[0]
+        try:
+            with open("probing.json", encoding="utf-8") as file:
+                self.document = json.load(file)
+        except (OSError, ValueError):
+            pass
+        return self
+
+    def calls(self, name, pid=None):
+        rows = self.document.get("functions", [])
+        if pid is not None:
+            rows = [row for process in self.document.get("processes", []) if process["pid"] == pid
+                    for row in process["functions"]]
+        return sum(row.get("calls", 0) for row in rows if row["name"] == name)
+
+    def __str__(self):
+        return "exit %s\n%s\n%s" % (self.process.returncode, self.out, self.document)
+
+
+def several(program, mode):
+    services = [Service(program) for _ in range(3)]
+    pids = [service.pid for service in services]
+    probing = Probing(pids, mode=mode)
+    claim(probing.wait_until_on(pids), "three processes are probed at once, " + mode)
+    for i, service in enumerate(services):
+        service.tell("work %d" % (1000 * (i + 1)))
+    ended = services[2].end()
+    time.sleep(0.3)
+    services[0].tell("work 50")
+    probing.end()
+    claim([probing.calls("serve", pid) for pid in pids] == [1050, 2000, 3000],
+          "calls of each process, exactly, " + mode, probing)
+    claim(probing.calls("serve") == 6050, "and their sum, " + mode, probing)
+    claim(ended == (0, "OK") and [one["ended"] for one in probing.document["processes"]] ==
+          [False, False, True], "one that ends meanwhile keeps its counts, " + mode, probing)
+    claim(services[0].tell("work 20") == "served 20", "the others go on, " + mode)
+    for service in services[:2]:
+        claim(service.end() == (0, "OK"), "and end well, " + mode)
+
+
+def one_cannot(program):
+    service = Service(program)
+    done = run(ASSAY, "probe", "-f", "service!serve", "-p", "%d,4194000" % service.pid)
+    claim(done.code == 1 and "4194000" in done.err, "one that is not there: nothing is probed", done)
+    done = run(ASSAY, "probe", "-f", "service!serve", "-p", "%d,%d" % (service.pid, service.pid))
+    claim(done.code == 2 and "twice" in done.err, "the same process twice is bad usage", done)
+    other = subprocess.Popen(["sleep", "60"])
+    time.sleep(0.2)
+    done = run(ASSAY, "probe", "-f", "service!serve", "-d", "0.1", "-p", "%d,%d" %
+               (service.pid, other.pid))
+    claim(done.code == 1 and str(other.pid) in done.err,
+          "one that has no such function: the others are left unprobed", done)
+    other.kill()
+    other.wait()
+    with open("/proc/%d/maps" % service.pid, encoding="utf-8") as maps:
+        claim(service.tell("work 10") == "served 10", "and work as before", maps.read())
+    service.end()
+
+
+def main():
+    require_engine()
+    program = build("service", "-O2")
+    for mode in ("count", "time"):
+        several(program, mode)
+    one_cannot(program)
+    finish()
+
+
+if __name__ == "__main__":
+    main()
