@@ -26,7 +26,7 @@ if(ASSAY_AGENT AND agent_machine)
   set(agent_dir ${CMAKE_BINARY_DIR}/agent)
   file(MAKE_DIRECTORY ${agent_dir})
   set(agent_objects)
-  foreach(source entry_${agent_machine}.S frames.c claim.c)
+  foreach(source entry_${agent_machine}.S frames.c frames_full.c page.c state.c claim.c)
     set(object ${agent_dir}/${source}.o)
     add_custom_command(OUTPUT ${object}
       COMMAND ${CMAKE_C_COMPILER} ${agent_flags} -MMD -MF ${object}.d -c

@@ -4,26 +4,19 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "agent/kernel.h"
+#include "agent/page.h"
+#include "agent/records.h"
 #include "agent/slots.h"
 
 #define RETRY_MASK 63u /* a thread without a block looks for a dead one's at each 64th hit */
 #define RETRY_LOOK 8u
 
+#define NO_SUCH_PROCESS (-3) /* -ESRCH */
+
 #if defined(AGENT_FREESTANDING) && defined(__x86_64__)
 
-enum { CALL_GETPID = 39, CALL_ARCH_PRCTL = 158, CALL_GETTID = 186, CALL_TGKILL = 234 };
 #define ARCH_SET_GS_BASE 0x1001
-
-static inline long kernel(long number, long a, long b, long c)
-{
-	long result;
-
-	__asm__ volatile("syscall"
-			 : "=a"(result)
-			 : "a"(number), "D"(a), "S"(b), "d"(c)
-			 : "rcx", "r11", "memory");
-	return result;
-}
 
 static inline bool state_set(const struct agent_control *control, struct agent_block *block)
 {
@@ -31,7 +24,8 @@ static inline bool state_set(const struct agent_control *control, struct agent_b
 		__asm__ volatile("wrgsbase %0" : : "r"(block));
 		return true;
 	}
-	return !control->no_calls && kernel(CALL_ARCH_PRCTL, ARCH_SET_GS_BASE, (long)block, 0) == 0;
+	return !control->no_calls &&
+	       kernel(__NR_arch_prctl, ARCH_SET_GS_BASE, (long)block, 0, 0, 0, 0) == 0;
 }
 
 static inline struct agent_block *state_get(const struct agent_control *control, uint64_t thread)
@@ -41,17 +35,6 @@ static inline struct agent_block *state_get(const struct agent_control *control,
 }
 
 #elif defined(AGENT_FREESTANDING) && defined(__aarch64__)
-
-enum { CALL_TGKILL = 131, CALL_GETPID = 172, CALL_GETTID = 178 };
-
-static inline long kernel(long number, long a, long b, long c)
-{
-	register long x8 __asm__("x8") = number, x0 __asm__("x0") = a;
-	register long x1 __asm__("x1") = b, x2 __asm__("x2") = c;
-
-	__asm__ volatile("svc #0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2) : "memory");
-	return x0;
-}
 
 static inline uint64_t *slot_at(const struct agent_control *control, uint64_t thread,
 				uint32_t probe)
@@ -90,15 +73,7 @@ static inline bool state_set(const struct agent_control *control, struct agent_b
 	return true;
 }
 
-#else /* in the engine's own process, for tests: no thread but one, and it lives */
-
-enum { CALL_GETPID, CALL_GETTID, CALL_TGKILL };
-
-static inline long kernel(long number, long a, long b, long c)
-{
-	(void)a, (void)b, (void)c;
-	return number == CALL_TGKILL ? -3 : 1;
-}
+#else /* in the engine's own process, for tests */
 
 static inline bool state_set(const struct agent_control *control, struct agent_block *block)
 {
@@ -121,8 +96,17 @@ static struct agent_block *block_at(const struct agent_control *control,
 				      index * shared->block_bytes);
 }
 
+static void state_start(struct agent_block *block, const struct agent_shared *shared)
+{
+	struct agent_state *bottom =
+		(struct agent_state *)(void *)((char *)block + shared->state_offset);
+
+	*bottom = (struct agent_state){ UINT64_MAX, AGENT_STATE_NONE };
+	block->state_top = shared->state_offset;
+}
+
 static void block_start(struct agent_block *block, struct agent_shared *shared, uint64_t thread,
-			uint32_t tid)
+			uint32_t tid, bool no_calls)
 {
 	block->self = (uint64_t)block;
 	block->tid = tid;
@@ -130,6 +114,11 @@ static void block_start(struct agent_block *block, struct agent_shared *shared, 
 	block->random = (thread ^ ((uint64_t)tid << 32)) * 0x9e3779b97f4a7c15u | 1;
 	/* the first timed call comes anywhere in a gap, else the first would always be one */
 	block->countdown = 1 + (block->random >> 33) % shared->every;
+	agent_page_open(block, shared, no_calls);
+	if (shared->n_states)
+		state_start(block, shared);
+	if (shared->n_records)
+		record_single(block, shared, tid, 0, AGENT_POINT_THREAD, 0);
 	__atomic_store_n(&block->negative_thread, -thread, __ATOMIC_RELAXED);
 	__atomic_store_n(&block->state, AGENT_BLOCK_USED, __ATOMIC_RELEASE);
 	__atomic_fetch_add(&shared->threads, 1, __ATOMIC_RELAXED);
@@ -137,7 +126,7 @@ static void block_start(struct agent_block *block, struct agent_shared *shared, 
 
 /* Claims the block of a thread that is gone, so that no two threads can. */
 static bool block_seize(struct agent_block *block, struct agent_shared *shared, uint64_t thread,
-			uint32_t tid)
+			uint32_t tid, bool no_calls)
 {
 	uint32_t used = AGENT_BLOCK_USED;
 
@@ -145,7 +134,7 @@ static bool block_seize(struct agent_block *block, struct agent_shared *shared, 
 					 __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
 		return false;
 	agent_abandon_all(block, shared);
-	block_start(block, shared, thread, tid);
+	block_start(block, shared, thread, tid, no_calls);
 	return true;
 }
 
@@ -163,8 +152,9 @@ static struct agent_block *block_of_dead(const struct agent_control *control,
 				 (misses / (RETRY_MASK + 1) * RETRY_LOOK + n) % shared->n_blocks);
 
 		if (block->state == AGENT_BLOCK_USED &&
-		    kernel(CALL_TGKILL, (long)control->pid, (long)block->tid, 0) == -3 &&
-		    block_seize(block, shared, thread, tid))
+		    kernel(__NR_tgkill, (long)control->pid, (long)block->tid, 0, 0, 0, 0) ==
+			    NO_SUCH_PROCESS &&
+		    block_seize(block, shared, thread, tid, false))
 			return block;
 	}
 	return NULL;
@@ -185,13 +175,14 @@ static struct agent_block *block_find(const struct agent_control *control,
 			continue;
 		if (block->tid == tid)
 			return block;
-		if (block_seize(block, shared, thread, tid))
+		if (block_seize(block, shared, thread, tid, control->no_calls))
 			return block;
 	}
 	if (taken < shared->n_blocks) {
 		index = __atomic_fetch_add(&shared->blocks_taken, 1, __ATOMIC_RELAXED);
 		if (index < shared->n_blocks) {
-			block_start(block_at(control, shared, index), shared, thread, tid);
+			block_start(block_at(control, shared, index), shared, thread, tid,
+				    control->no_calls);
 			return block_at(control, shared, index);
 		}
 	}
@@ -215,11 +206,11 @@ AGENT_SAVES_ALL struct agent_block *agent_claim(const struct agent_control *cont
 	if (block || function == AGENT_CLAIM_NOTHING)
 		return block;
 	if (!control->no_calls) {
-		if ((uint64_t)kernel(CALL_GETPID, 0, 0, 0) != control->pid) {
+		if ((uint64_t)kernel(__NR_getpid, 0, 0, 0, 0, 0, 0) != control->pid) {
 			__atomic_fetch_add(&shared->foreign, 1, __ATOMIC_RELAXED);
 			return NULL;
 		}
-		tid = (uint32_t)kernel(CALL_GETTID, 0, 0, 0);
+		tid = (uint32_t)kernel(__NR_gettid, 0, 0, 0, 0, 0, 0);
 	}
 	block = block_find(control, shared, thread, tid, function);
 	if (block && !state_set(control, block)) {

@@ -20,6 +20,12 @@ agent_entries:
 	.word	thunk_sample - agent_entries
 	.word	thunk_leave_inline - agent_entries
 	.word	agent_end - agent_entries
+	.word	thunk_full_enter - agent_entries
+	.word	thunk_full_leave - agent_entries
+	.word	thunk_full_sample - agent_entries
+	.word	thunk_full_leave_inline - agent_entries
+	.word	thunk_state_enter - agent_entries
+	.word	thunk_state_leave - agent_entries
 
 	.set	saved, 96 + 160
 	.set	saved_inline, 96 + 176
@@ -84,25 +90,28 @@ agent_entries:
 	ldr	w3, [sp, #88]
 	.endm
 
+	.macro	enter name, function
 	.p2align 4
-thunk_enter:
+\name:
 	save
 	find	2f, 3f
 1:	arguments saved
-	bl	agent_enter
+	bl	\function
 2:	restore
 3:	ldr	w3, [sp, #88]
 	claim
 	cbnz	x0, 1b
 	b	2b
+	.endm
 
+	.macro	leave name, function
 	.p2align 4
-thunk_leave:
+\name:
 	save
 	mrs	x4, cntvct_el0
 	find	2f, 3f
 1:	arguments saved
-	bl	agent_leave
+	bl	\function
 2:	restore
 3:	/* not in its slot: a first hit is no exit of a call that was seen, but the block may stand behind */
 	str	x4, [sp, #-16]!
@@ -111,23 +120,30 @@ thunk_leave:
 	ldr	x4, [sp], #16
 	cbnz	x0, 1b
 	b	2b
+	.endm
 
+	/* x17 = the block */
+	.macro	known name, function
 	.p2align 4
-thunk_leave_inline: /* x17 = the block */
+\name:
 	save
 	mrs	x4, cntvct_el0
 	mov	x0, x17
 	arguments saved_inline
-	bl	agent_leave
+	bl	\function
 	restore
+	.endm
 
-	.p2align 4
-thunk_sample: /* x17 = the block */
-	save
-	mov	x0, x17
-	arguments saved_inline
-	bl	agent_sample
-	restore
+	enter	thunk_enter, agent_enter
+	leave	thunk_leave, agent_leave
+	known	thunk_leave_inline, agent_leave
+	known	thunk_sample, agent_sample
+	enter	thunk_full_enter, agent_full_enter
+	leave	thunk_full_leave, agent_full_leave
+	known	thunk_full_leave_inline, agent_full_leave
+	known	thunk_full_sample, agent_full_sample
+	enter	thunk_state_enter, agent_state_enter
+	leave	thunk_state_leave, agent_state_leave
 
 	/* a hit whose block was not in its slot: x17 = its block now, or 0 (then it has been counted, unless
 	 * w16 is -1) */

@@ -18,10 +18,18 @@ agent_entries:
 	.long	thunk_sample - agent_entries
 	.long	thunk_leave_inline - agent_entries
 	.long	agent_end - agent_entries
+	.long	thunk_full_enter - agent_entries
+	.long	thunk_full_leave - agent_entries
+	.long	thunk_full_sample - agent_entries
+	.long	thunk_full_leave_inline - agent_entries
+	.long	thunk_state_enter - agent_entries
+	.long	thunk_state_leave - agent_entries
 
 	.set	saved, 6 * 8 + 8 + 8 + 128
 	/* stubs that test for themselves have pushed rax, rcx, and the flags for the call */
 	.set	saved_inline, saved + 2 * 8
+	/* those of mode state have pushed the flags, too */
+	.set	saved_state, saved + 3 * 8
 
 	.macro	save
 	push	%rcx
@@ -72,17 +80,48 @@ agent_entries:
 	test	%rdi, %rdi
 	.endm
 
+	.macro	enter name, function
 	.p2align 4
-thunk_enter:
+\name:
 	save
 	find	2f, 3f
 1:	lea	agent_shared_page(%rip), %rsi
 	lea	saved(%rsp), %rdx
-	call	agent_enter
+	call	\function
 2:	restore
 3:	claim
 	jnz	1b
 	jmp	2b
+	.endm
+
+	/* the block is known to be this thread's */
+	.macro	known name, function, distance
+	.p2align 4
+\name:
+	save
+	mov	%gs:0, %rdi
+	lea	agent_shared_page(%rip), %rsi
+	lea	\distance(%rsp), %rdx
+	call	\function
+	restore
+	.endm
+
+	enter	thunk_enter, agent_enter
+	enter	thunk_full_enter, agent_full_enter
+	known	thunk_sample, agent_sample, saved_inline
+	known	thunk_full_sample, agent_full_sample, saved_inline
+	known	thunk_full_leave_inline, agent_full_leave, saved_inline
+	known	thunk_state_enter, agent_state_enter, saved_state
+	known	thunk_state_leave, agent_state_leave, saved_state
+
+	.p2align 4
+thunk_full_leave:
+	save
+	find	2f, 2f
+	lea	agent_shared_page(%rip), %rsi
+	lea	saved(%rsp), %rdx
+	call	agent_full_leave
+2:	restore
 
 	.p2align 4
 thunk_leave:
@@ -108,15 +147,6 @@ thunk_leave_inline:
 	lea	agent_shared_page(%rip), %rsi
 	lea	saved_inline(%rsp), %rdx
 	call	agent_leave
-	restore
-
-	.p2align 4
-thunk_sample:
-	save
-	mov	%gs:0, %rdi
-	lea	agent_shared_page(%rip), %rsi
-	lea	saved_inline(%rsp), %rdx
-	call	agent_sample
 	restore
 
 	/* a hit whose block was not this thread's: rax = its block now, or 0 (then it has been counted); flags are

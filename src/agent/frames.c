@@ -3,16 +3,83 @@
 
 #include <stdbool.h>
 
-static inline uint64_t ticks(void)
-{
-#if defined(__x86_64__)
-	return __builtin_ia32_rdtsc();
-#elif defined(__aarch64__)
-	uint64_t value;
+#include "agent/counter.h"
+#include "agent/page.h"
+#include "agent/records.h"
 
-	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(value));
-	return value;
+/* Compiled twice: for the bare clock, and (frames_full.c) for events, ordered reads and traces. */
+#ifdef AGENT_FULL
+#define FULL         1
+#define agent_enter  agent_full_enter
+#define agent_sample agent_full_sample
+#else
+#define FULL 0
 #endif
+
+/* What the counter says: `good` when it could be read; `away`: agent/counter.h. */
+struct reading {
+	uint64_t value, away;
+	bool good;
+};
+
+static inline bool by_event(const struct agent_shared *shared)
+{
+	return FULL && (shared->counter & AGENT_EVENT);
+}
+
+static inline struct reading counter_read(const struct agent_block *block,
+					  const struct agent_shared *shared)
+{
+	struct reading reading = { .good = true };
+
+	if (by_event(shared))
+		reading.good = block->page &&
+			       counter_event((const struct perf_event_mmap_page *)block->page,
+					     counter_hardware, shared->counter & AGENT_ORDERED,
+					     &reading.value, &reading.away);
+	else if (FULL && (shared->counter & AGENT_ORDERED))
+		reading.value = counter_ticks_ordered();
+	else
+		reading.value = counter_ticks();
+	return reading;
+}
+
+/* The thread has been switched out since this was asked last. */
+static inline bool was_away(const struct agent_block *block)
+{
+	return __builtin_expect(
+		__atomic_load_n((const uint32_t *)block->lock_at, __ATOMIC_RELAXED) != block->lock,
+		0);
+}
+
+/* Before all else in the agent, by an event; the clock is read once only. */
+static inline struct reading first_read(const struct agent_block *block,
+					const struct agent_shared *shared)
+{
+	return by_event(shared) ? counter_read(block, shared) : (struct reading){ 0 };
+}
+
+/* The clock went on while the thread was switched out: that is no call's. Returns what finding it out cost,
+ * to become overhead behind what is measured up to `now`. */
+static inline uint64_t away_cost(struct agent_block *block, const struct agent_shared *shared,
+				 const struct reading *now)
+{
+	if (was_away(block) && !by_event(shared))
+		return agent_page_look(block, shared, now->value);
+	return 0;
+}
+
+/* The same at an entry. */
+static inline void away_take(struct agent_block *block, const struct agent_shared *shared)
+{
+	if (was_away(block) && !by_event(shared))
+		block->overhead += agent_page_look(block, shared, counter_ticks());
+}
+
+/* Stubs of the full kind say which exit it is as well. */
+static inline uint32_t index_of(uint64_t point)
+{
+	return (uint32_t)point & (FULL ? (1u << AGENT_POINT_BITS) - 1 : UINT32_MAX);
 }
 
 static inline struct agent_function *function_at(struct agent_block *block,
@@ -62,6 +129,8 @@ static AGENT_SLOW void frame_abandon(struct agent_block *block, const struct age
 	STORE(region->top, frame->below);
 	FENCE();
 	function_at(block, shared, frame->function)->abandoned++;
+	if (frame->flags & AGENT_FRAME_RECORDED)
+		block->records_open--;
 	frame_free(block, frame, index_1);
 }
 
@@ -129,6 +198,8 @@ static AGENT_SLOW void region_switch(struct agent_block *block, struct agent_sha
 		if (block->regions[best].top)
 			block->lost_regions++;
 		frames_abandon(block, shared, &block->regions[best], UINT64_MAX);
+		if (FULL && shared->n_records)
+			record_single(block, shared, 0, 0, AGENT_POINT_LEFT, best);
 		block->regions[best].low = sp;
 		block->regions[best].size = 1;
 	}
@@ -209,41 +280,85 @@ static inline uint32_t is_nested(struct agent_block *block, const struct agent_s
 	return outer->function == index && outer->sp > sp && outer->sp - block->low < block->size;
 }
 
+/* The entry's record, all but its counter, where there is room for the exit's as well. */
+static inline void record_entry(struct agent_block *block, const struct agent_shared *shared,
+				struct agent_frame *frame, uint64_t point)
+{
+	struct agent_record *record;
+
+	if (!FULL || !shared->n_records)
+		return;
+	if (records_free(block, shared) < 2) {
+		block->records_dropped++;
+		return;
+	}
+	record = record_next(block, shared);
+	record->sp = frame->sp;
+	record->point = (uint32_t)point;
+	record->where = record_where(block, frame->flags);
+	frame->flags |= AGENT_FRAME_RECORDED;
+}
+
+/* The call begins: its record is whole. */
+static inline void record_begin(struct agent_block *block, const struct agent_shared *shared,
+				const struct agent_frame *frame)
+{
+	if (!FULL || !(frame->flags & AGENT_FRAME_RECORDED))
+		return;
+	record_next(block, shared)->counter = frame->start;
+	record_commit(block);
+	block->records_open++;
+}
+
 /* Pushes a frame that is free already; the stack is the current one, and nothing at or below `sp` is open. */
 static inline void frame_push(struct agent_block *block, struct agent_shared *shared, uint64_t sp,
-			      uint64_t index, struct agent_function *function, uint32_t index_1)
+			      uint64_t point, struct agent_function *function, uint32_t index_1,
+			      const struct reading *first)
 {
 	struct agent_region *region = &block->regions[block->region];
 	struct agent_frame *frame = frame_at(block, shared, index_1);
+	const uint32_t index = index_of(point);
+	struct reading now;
 
 	STORE(block->free, frame->below);
 	frame->sp = sp;
 	frame->child = 0;
-	frame->function = (uint32_t)index;
+	frame->function = index;
 	frame->below = region->top;
-	frame->switches = block->switches;
-	frame->nested = 0;
+	frame->switches = (uint32_t)block->switches;
+	frame->flags = 0;
 	if (function->outermost)
-		frame->nested = is_nested(block, shared, function, sp, index);
-	if (!frame->nested)
+		frame->flags = is_nested(block, shared, function, sp, index);
+	if (!frame->flags)
 		function->outermost = index_1;
 	FENCE();
 	STORE(region->top, index_1);
 	block->top_sp = sp;
-	frame->start = ticks() - block->overhead;
+	record_entry(block, shared, frame, point);
+	now = counter_read(block, shared);
+	if (by_event(shared)) {
+		/* what it counted in here, whatever way was taken, is no call's */
+		block->overhead += now.good && first->good ? now.value - first->value : 0;
+		frame->away = now.away;
+		frame->flags |= now.good ? 0 : AGENT_FRAME_UNREAD;
+	}
+	frame->start = now.value - block->overhead;
+	block->last = now.value;
+	record_begin(block, shared, frame);
 }
 
 /* Whatever the fast path does not do: another stack, frames that were left, none free, the agent at work. */
 static AGENT_SLOW void frame_open(struct agent_block *block, struct agent_shared *shared,
-				  uint64_t sp, uint64_t index)
+				  uint64_t sp, uint64_t point, const struct reading *first)
 {
-	struct agent_function *function = function_at(block, shared, index);
+	struct agent_function *function = function_at(block, shared, index_of(point));
 	struct agent_region *region;
 
 	if (!agent_take(block, sp)) {
 		count(&function->dropped);
 		return;
 	}
+	away_take(block, shared);
 	region = region_of(block, shared, sp);
 	if (region->top && frame_at(block, shared, region->top)->sp <= sp)
 		frames_abandon(block, shared, region, sp + 1);
@@ -254,16 +369,17 @@ static AGENT_SLOW void frame_open(struct agent_block *block, struct agent_shared
 		STORE(block->free, index_1);
 	}
 	if (block->free)
-		frame_push(block, shared, sp, index, function, block->free);
+		frame_push(block, shared, sp, point, function, block->free, first);
 	else
 		count(&function->dropped);
 	agent_give(block);
 }
 
 AGENT_SAVES_ALL void agent_enter(struct agent_block *block, struct agent_shared *shared,
-				 uint64_t sp, uint64_t index)
+				 uint64_t sp, uint64_t point)
 {
-	struct agent_function *function = function_at(block, shared, index);
+	const struct reading first = first_read(block, shared);
+	struct agent_function *function = function_at(block, shared, index_of(point));
 	const uint32_t index_1 = block->free;
 
 	count(&function->calls);
@@ -271,51 +387,93 @@ AGENT_SAVES_ALL void agent_enter(struct agent_block *block, struct agent_shared 
 	if (__builtin_expect(block->busy || !index_1 || sp - block->low >= block->size ||
 				     (block->top_sp && block->top_sp <= sp),
 			     0)) {
-		frame_open(block, shared, sp, index);
+		frame_open(block, shared, sp, point, &first);
 		return;
 	}
 	STORE(block->busy, sp);
 	FENCE();
-	frame_push(block, shared, sp, index, function, index_1);
+	away_take(block, shared);
+	frame_push(block, shared, sp, point, function, index_1, &first);
 	agent_give(block);
 }
 
 AGENT_SAVES_ALL void agent_sample(struct agent_block *block, struct agent_shared *shared,
-				  uint64_t sp, uint64_t index)
+				  uint64_t sp, uint64_t point)
 {
+	const struct reading first = first_read(block, shared);
+
 	countdown_draw(block, shared);
-	frame_open(block, shared, sp, index);
+	frame_open(block, shared, sp, point, &first);
 }
 
-static inline void frame_close(struct agent_block *block, struct agent_shared *shared,
-			       struct agent_region *region, struct agent_function *function,
-			       uint64_t now)
+/* A call that took `spent` by the counter, its own callees' included. */
+static inline void call_sum(struct agent_function *function, const struct agent_frame *frame,
+			    int64_t spent)
 {
-	const uint32_t index_1 = region->top;
-	struct agent_frame *frame = frame_at(block, shared, index_1);
 	/* May come out below zero, when this pair cost less than the calibrated one: summed as it is, since
 	 * cutting it off would bias the mean. */
-	const int64_t spent = (int64_t)(now - block->overhead - frame->start - shared->inner_ticks);
 	const uint64_t shown = spent > 0 ? (uint64_t)spent : 0;
+	const unsigned __int128 square = (unsigned __int128)shown * shown;
+	const uint64_t low = (uint64_t)square;
 
+	function->timed++;
+	function->self += (uint64_t)spent - frame->child;
+	if (!(frame->flags & AGENT_FRAME_NESTED))
+		function->inclusive += (uint64_t)spent;
+	function->squares_low += low;
+	function->squares_high += (uint64_t)(square >> 64) + (function->squares_low < low);
+	function->buckets[shown ? 64 - __builtin_clzll(shown) : 0]++;
+}
+
+/* The event was on a counter all the time that the thread ran since the call began. Notes how long it was. */
+static inline bool was_counted(struct agent_block *block, const struct agent_shared *shared,
+			       const struct agent_frame *frame, const struct reading *now)
+{
+	const struct perf_event_mmap_page *page = (const void *)block->page;
+
+	if (!by_event(shared))
+		return true;
+	if (!block->page)
+		return false;
+	block->enabled_ns = page->time_enabled;
+	block->running_ns = page->time_running;
+	return now->good && !(frame->flags & AGENT_FRAME_UNREAD) && frame->away == now->away;
+}
+
+static inline void record_exit(struct agent_block *block, const struct agent_shared *shared,
+			       const struct agent_frame *frame, uint64_t point, uint64_t counter)
+{
+	if (!FULL || !(frame->flags & AGENT_FRAME_RECORDED))
+		return;
+	*record_next(block, shared) = (struct agent_record){ counter, frame->sp, (uint32_t)point,
+							     record_where(block, frame->flags) };
+	record_commit(block);
+	block->records_open--;
+}
+
+static inline __attribute__((always_inline)) void
+frame_close(struct agent_block *block, struct agent_shared *shared, struct agent_region *region,
+	    uint64_t point, const struct reading *now)
+{
+	struct agent_function *function = function_at(block, shared, index_of(point));
+	const uint32_t index_1 = region->top;
+	struct agent_frame *frame = frame_at(block, shared, index_1);
+	const int64_t spent =
+		(int64_t)(now->value - block->overhead - frame->start - shared->inner_ticks);
+
+	block->last = now->value;
 	STORE(region->top, frame->below);
 	FENCE();
 	if (function->outermost == index_1)
 		function->outermost = 0;
-	if (frame->switches != block->switches) {
+	record_exit(block, shared, frame, point, now->value - block->overhead);
+	if (!was_counted(block, shared, frame, now)) {
+		function->unread++;
+	} else if (frame->switches != (uint32_t)block->switches) {
 		function->interrupted++;
 		function->interrupted_ticks += (uint64_t)spent;
 	} else {
-		const unsigned __int128 square = (unsigned __int128)shown * shown;
-		const uint64_t low = (uint64_t)square;
-
-		function->timed++;
-		function->self += (uint64_t)spent - frame->child;
-		if (!frame->nested)
-			function->inclusive += (uint64_t)spent;
-		function->squares_low += low;
-		function->squares_high += (uint64_t)(square >> 64) + (function->squares_low < low);
-		function->buckets[shown ? 64 - __builtin_clzll(shown) : 0]++;
+		call_sum(function, frame, spent);
 		if (region->top)
 			frame_at(block, shared, region->top)->child += (uint64_t)spent;
 	}
@@ -323,42 +481,90 @@ static inline void frame_close(struct agent_block *block, struct agent_shared *s
 	block->overhead += shared->pair_ticks;
 }
 
+/* By an event: what was counted in here since `now` is no call's. */
+static inline void last_read(struct agent_block *block, const struct agent_shared *shared,
+			     const struct reading *now)
+{
+	struct reading last;
+
+	if (!by_event(shared))
+		return;
+	last = counter_read(block, shared);
+	block->overhead += last.good && now->good ? last.value - now->value : 0;
+}
+
 /* Whatever the fast path does not do. */
 static AGENT_SLOW void frame_leave(struct agent_block *block, struct agent_shared *shared,
-				   uint64_t sp, uint64_t index, uint64_t now)
+				   uint64_t sp, uint64_t point, const struct reading *now)
 {
 	struct agent_region *region;
+	uint64_t cost;
 
 	if (!agent_take(block, sp))
 		return;
+	cost = away_cost(block, shared, now);
 	region = region_of(block, shared, sp);
 	if (region->top && frame_at(block, shared, region->top)->sp < sp)
 		frames_abandon(block, shared, region, sp);
 	if (region->top && frame_at(block, shared, region->top)->sp == sp &&
-	    frame_at(block, shared, region->top)->function == index)
-		frame_close(block, shared, region, function_at(block, shared, index), now);
-	else if (shared->every == 1 && !shared->cap)
-		block->odd_exits++;
+	    frame_at(block, shared, region->top)->function == index_of(point)) {
+		frame_close(block, shared, region, point, now);
+	} else {
+		if (shared->every == 1 && !shared->cap)
+			block->odd_exits++;
+		if (FULL && shared->n_records)
+			record_single(block, shared, now->value - block->overhead, sp,
+				      (uint32_t)point, record_where(block, 0));
+	}
+	block->overhead += cost;
 	top_publish(block, shared, region);
+	last_read(block, shared, now);
 	agent_give(block);
 }
 
-AGENT_SAVES_ALL void agent_leave(struct agent_block *block, struct agent_shared *shared,
-				 uint64_t sp, uint64_t index, uint64_t now)
+/* The exit at which the counter stood at `now`. */
+static inline __attribute__((always_inline)) void leave(struct agent_block *block,
+							struct agent_shared *shared, uint64_t sp,
+							uint64_t point, const struct reading *now)
 {
 	struct agent_region *region = &block->regions[block->region];
+	uint64_t cost;
 
 	if (__builtin_expect(block->busy || block->top_sp != sp || !region->top ||
-				     frame_at(block, shared, region->top)->function != index,
+				     frame_at(block, shared, region->top)->function !=
+					     index_of(point),
 			     0)) {
-		frame_leave(block, shared, sp, index, now);
+		frame_leave(block, shared, sp, point, now);
 		return;
 	}
 	STORE(block->busy, sp);
 	FENCE();
-	frame_close(block, shared, region, function_at(block, shared, index), now);
+	cost = away_cost(block, shared, now);
+	frame_close(block, shared, region, point, now);
+	block->overhead += cost;
 	top_publish(block, shared, region);
+	last_read(block, shared, now);
 	agent_give(block);
+}
+
+#ifdef AGENT_FULL
+
+AGENT_SAVES_ALL void agent_full_leave(struct agent_block *block, struct agent_shared *shared,
+				      uint64_t sp, uint64_t point)
+{
+	const struct reading now = counter_read(block, shared);
+
+	leave(block, shared, sp, point, &now);
+}
+
+#else
+
+AGENT_SAVES_ALL void agent_leave(struct agent_block *block, struct agent_shared *shared,
+				 uint64_t sp, uint64_t index, uint64_t now)
+{
+	const struct reading reading = { .value = now, .good = true };
+
+	leave(block, shared, sp, index, &reading);
 }
 
 AGENT_SAVES_ALL void agent_abandon_all(struct agent_block *block, struct agent_shared *shared)
@@ -370,4 +576,7 @@ AGENT_SAVES_ALL void agent_abandon_all(struct agent_block *block, struct agent_s
 	}
 	block->size = 0;
 	block->top_sp = 0;
+	block->records_open = 0;
 }
+
+#endif

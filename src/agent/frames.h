@@ -35,6 +35,15 @@ AGENT_SAVES_ALL void agent_sample(struct agent_block *block, struct agent_shared
 AGENT_SAVES_ALL void agent_leave(struct agent_block *block, struct agent_shared *shared,
 				 uint64_t sp, uint64_t function, uint64_t now);
 
+/* The same three by whatever shared->counter says, and into the trace if there is one. `point` is the function, and
+ * for an exit which one it is, as in struct agent_record. The counter is read inside. */
+AGENT_SAVES_ALL void agent_full_enter(struct agent_block *block, struct agent_shared *shared,
+				      uint64_t sp, uint64_t point);
+AGENT_SAVES_ALL void agent_full_sample(struct agent_block *block, struct agent_shared *shared,
+				       uint64_t sp, uint64_t point);
+AGENT_SAVES_ALL void agent_full_leave(struct agent_block *block, struct agent_shared *shared,
+				      uint64_t sp, uint64_t point);
+
 /* Closes every open frame as abandoned: the thread that had the block is gone. */
 AGENT_SAVES_ALL void agent_abandon_all(struct agent_block *block, struct agent_shared *shared);
 

@@ -66,6 +66,21 @@ struct agent_shared {
 	uint64_t without_block; /* hits of threads that got none */
 	uint64_t foreign;       /* hits of processes that share the memory, not the id */
 	uint64_t threads;       /* distinct threads that had a block */
+	uint32_t counter;       /* enum agent_counter, added up */
+	uint32_t page_bytes;    /* of the target's pages; 0: threads open no page of an event */
+	uint64_t ticks_per_ns;  /* of the clock, with 32 bits of fraction */
+	uint32_t record_offset; /* inside a block: mode trace's ring */
+	uint32_t n_records;     /* a power of 2; 0: no trace */
+	uint32_t state_offset;  /* inside a block: mode state's stack; 0: none */
+	uint32_t n_states;
+	uint64_t attributes[16]; /* struct perf_event_attr of the event that threads open */
+};
+
+/* What calls are measured by. */
+enum agent_counter {
+	AGENT_CLOCK = 0,
+	AGENT_ORDERED = 1, /* reads wait for earlier instructions and hold later ones back */
+	AGENT_EVENT = 2,   /* an event of the thread's own instead of the clock */
 };
 
 enum agent_block_state { AGENT_BLOCK_FREE = 0, AGENT_BLOCK_CLAIMED = 1, AGENT_BLOCK_USED = 2 };
@@ -81,6 +96,7 @@ struct agent_function {
 	uint64_t dropped;   /* calls counted but not timed: no frame free, or inside the agent */
 	uint64_t interrupted, interrupted_ticks; /* timed across a change of stack, kept apart */
 	uint64_t outermost; /* frame index + 1 of the outermost open call, if it still is one */
+	uint64_t unread;    /* not timed: the event was on no counter meanwhile */
 	uint64_t squares_low, squares_high; /* sum of squared durations, 128 bits */
 	uint32_t buckets[AGENT_BUCKETS];
 };
@@ -91,13 +107,47 @@ struct agent_frame {
 	uint64_t sp; /* where the return address lies */
 	uint64_t start;
 	uint64_t child; /* ticks of probed callees */
-	uint64_t switches;
+	uint64_t away;  /* of the event, at the start (agent/counter.h) */
+	uint32_t switches;
 	uint32_t function;
 	uint32_t
 		below; /* index + 1 of the frame under it on the same stack, or of the next free one */
-	uint32_t nested; /* an outer call of the same function is open: inclusive is that one's */
-	uint32_t unused;
+	uint32_t flags; /* enum agent_frame_flag */
 };
+
+enum agent_frame_flag {
+	AGENT_FRAME_NESTED =
+		1, /* an outer call of the same function is open: inclusive is that one's */
+	AGENT_FRAME_UNREAD = 2,   /* the event was on no counter when the call began */
+	AGENT_FRAME_RECORDED = 4, /* its entry is in the trace: there is room for its exit */
+};
+
+/* Mode trace: one hit, as its thread saw it. `counter` has the probes' own cost and time off the CPU taken out,
+ * so that an exit's minus its entry's, minus inner_ticks, is the call's. */
+struct agent_record {
+	uint64_t counter;
+	uint64_t sp;
+	uint32_t
+		point; /* function | exit << AGENT_POINT_BITS; exits are numbered from 1, 0 is the entry */
+	uint32_t
+		where; /* region | nested << 7 | change of stack, the low 24 bits of its number, << 8 */
+};
+
+#define AGENT_POINT_BITS 20u
+#define AGENT_POINT_MOST 0xfffu /* exits that are told apart */
+/* Instead of a point. Of all frames of the region (in `where`): left without an exit, the region is another
+ * stack's from now on. Of all frames: the block is a new thread's, `counter` its id. */
+#define AGENT_POINT_LEFT   0xfffffffeu
+#define AGENT_POINT_THREAD 0xffffffffu
+
+/* Mode state: one open call. The lowest one is no call: its sp is above all. */
+struct agent_state {
+	uint64_t sp;
+	uint64_t function; /* AGENT_STATE_NONE */
+};
+
+#define AGENT_STATE_NONE UINT64_MAX
+#define AGENT_STATES     1024u /* open calls of one thread */
 
 /* A stack, known by the addresses it was seen to use. */
 struct agent_region {
@@ -129,7 +179,22 @@ struct agent_block {
 	uint32_t region; /* the current one */
 	uint32_t free;   /* index + 1 of the first free frame */
 	uint32_t frames_made;
-	uint32_t clock; /* of `used` */
+	uint32_t clock;      /* of `used` */
+	uint64_t page;       /* address of the event's page, 0: none */
+	uint64_t lock_at;    /* address of its `lock`, else of something that never changes */
+	uint32_t lock;       /* what that was when it was last looked at */
+	uint32_t page_errno; /* why there is none */
+	uint64_t last;       /* the clock at the last timed hit */
+	uint64_t cpu_ns;     /* CPU time of the thread, at `cpu_ticks` */
+	uint64_t cpu_ticks;
+	uint64_t off_ticks;              /* off the CPU between timed hits, so far */
+	uint64_t off_looks;              /* how often that was looked up */
+	uint64_t enabled_ns, running_ns; /* of the event */
+	uint64_t records_head;           /* records written, ever */
+	uint64_t records_tail;           /* taken out of the ring, ever: the engine's word */
+	uint64_t records_dropped;        /* calls that the ring had no room for */
+	uint64_t records_open;           /* frames that will write one more */
+	uint64_t state_top; /* offset in the block of the innermost struct agent_state */
 	struct agent_region regions[AGENT_REGIONS];
 };
 
@@ -140,6 +205,9 @@ struct agent_entries {
 	uint32_t enter, leave;                /* from stubs that pushed rax alone */
 	uint32_t claim, sample, leave_inline; /* from stubs that tested all themselves */
 	uint32_t size;
+	/* the same for whatever is not the bare clock: events, ordered reads, traces */
+	uint32_t full_enter, full_leave, full_sample, full_leave_inline;
+	uint32_t state_enter, state_leave; /* what state's stubs do not do themselves */
 };
 
 #endif

@@ -2,6 +2,8 @@
 /*
  * The document "assay.probe/1" of the contract, and what it has beside.
  */
+#include <string.h>
+
 #include "cli/probe_output.h"
 #include "report/json_writer.h"
 
@@ -16,8 +18,8 @@ static json_t *distribution(struct json_writer *w, const struct probe_result *re
 		if (!sums->buckets[i])
 			continue;
 		bucket = json_object_of(w);
-		json_set(w, bucket, "below_ns",
-			 json_real_of(w, probe_ns(result, (double)((unsigned __int128)1 << i))));
+		json_set(w, bucket, result->metric.by_event ? "below" : "below_ns",
+			 json_real_of(w, probe_value(result, (double)((unsigned __int128)1 << i))));
 		json_set(w, bucket, "calls", json_integer_of(w, sums->buckets[i]));
 		json_append(w, list, bucket);
 	}
@@ -34,19 +36,25 @@ static void times_set(struct json_writer *w, const struct probe_cli *cli,
 	const bool sampled = cli->options.every > 1;
 
 	json_set(w, object, "timed", json_integer_of(w, sums->timed));
-	json_set(w, object, "inclusive", json_real_of(w, probe_ns(result, inclusive)));
+	json_set(w, object, "inclusive", json_real_of(w, probe_value(result, inclusive)));
 	json_set(w, object, "self",
-		 sampled ? json_null() : json_real_of(w, probe_ns(result, (double)sums->self)));
+		 sampled ? json_null() : json_real_of(w, probe_value(result, (double)sums->self)));
 	if (sampled)
 		json_set(w, object, "why",
 			 json_text_of(w, "self: with --every the callees are not all timed"));
-	json_set(w, object, "lo", json_real_of(w, probe_ns(result, inclusive - half)));
-	json_set(w, object, "hi", json_real_of(w, probe_ns(result, inclusive + half)));
+	json_set(w, object, "lo", json_real_of(w, probe_value(result, inclusive - half)));
+	json_set(w, object, "hi", json_real_of(w, probe_value(result, inclusive + half)));
 	json_set(w, object, "abandoned", json_integer_of(w, sums->abandoned));
 	json_set(w, object, "dropped", json_integer_of(w, sums->dropped));
 	json_set(w, object, "interrupted", json_integer_of(w, sums->interrupted));
-	json_set(w, object, "interrupted_ns",
-		 json_real_of(w, probe_ns(result, (double)sums->interrupted_ticks)));
+	json_set(w, object, result->metric.by_event ? "interrupted_value" : "interrupted_ns",
+		 json_real_of(w, probe_value(result, (double)sums->interrupted_ticks)));
+	if (result->metric.by_event) {
+		json_set(w, object, "unread", json_integer_of(w, sums->unread));
+		json_set(w, object, "partial",
+			 json_boolean_of(w, sums->unread || row->missing > 0));
+		json_set(w, object, "missing_share", json_real_of(w, row->missing));
+	}
 	json_set(w, object, "distribution", distribution(w, result, sums));
 	json_set(w, object, "probe_dominates", json_boolean_of(w, probe_dominates(result, row)));
 }
@@ -78,7 +86,7 @@ static json_t *function(struct json_writer *w, const struct probe_cli *cli,
 		return object;
 	json_set(w, object, "calls", json_integer_of(w, row->sums.calls));
 	json_set(w, object, "threads", json_integer_of(w, row->sums.threads));
-	if (cli->options.mode == PROBE_TIME)
+	if (probe_mode_measures(cli->options.mode))
 		times_set(w, cli, result, row, object);
 	return object;
 }
@@ -113,9 +121,27 @@ static json_t *cost(struct json_writer *w, const struct probe_result *result)
 {
 	json_t *object = json_object_of(w);
 
-	json_set(w, object, "pair", json_real_of(w, probe_ns(result, result->pair_ticks)));
-	json_set(w, object, "inner", json_real_of(w, probe_ns(result, result->inner_ticks)));
-	json_set(w, object, "unit", json_text_of(w, "ns"));
+	json_set(w, object, "pair", json_real_of(w, probe_value(result, result->pair_ticks)));
+	json_set(w, object, "inner", json_real_of(w, probe_value(result, result->inner_ticks)));
+	json_set(w, object, "unit",
+		 json_text_of(w, result->metric.by_event ? result->metric.name : "ns"));
+	return object;
+}
+
+/* Time that threads were switched out, which is no call's: null where it could not be known. */
+static json_t *off_cpu(struct json_writer *w, const struct probe_result *result)
+{
+	json_t *object = json_object_of(w);
+	const bool known = !result->metric.by_event && !result->sums.without_page;
+
+	json_set(w, object, "taken_out_ns",
+		 known ? json_real_of(w, probe_value(result, (double)result->sums.off_ticks))
+		       : json_null());
+	json_set(w, object, "switches",
+		 known ? json_integer_of(w, result->sums.off_looks) : json_null());
+	json_set(w, object, "threads_without_event", json_integer_of(w, result->sums.without_page));
+	if (result->sums.without_page)
+		json_set(w, object, "why", json_text_of(w, strerror((int)result->sums.page_errno)));
 	return object;
 }
 
@@ -127,11 +153,14 @@ static json_t *overhead(struct json_writer *w, const struct probe_result *result
 
 	for (size_t i = 0; i < result->n_rows; i++)
 		calls += (double)result->rows[i].sums.calls;
-	json_set(w, object, "share",
-		 json_real_of(w, result->duration_ns
-					 ? calls * probe_ns(result, result->pair_ticks) /
-						   (double)result->duration_ns
-					 : 0));
+	if (result->metric.by_event) /* the pair is known in events, not in time */
+		json_set(w, object, "share", json_null());
+	else
+		json_set(w, object, "share",
+			 json_real_of(w, result->duration_ns
+						 ? calls * probe_value(result, result->pair_ticks) /
+							   (double)result->duration_ns
+						 : 0));
 	json_set(w, object, "budget", json_null());
 	return object;
 }
@@ -153,11 +182,11 @@ static json_t *process(struct json_writer *w, const struct probe_cli *cli,
 		json_set(w, one, "name", json_text_of(w, share->name));
 		json_set(w, one, "module", json_text_of(w, share->module));
 		json_set(w, one, "calls", json_integer_of(w, share->calls));
-		if (cli->options.mode == PROBE_TIME && cli->options.every <= 1) {
+		if (probe_mode_measures(cli->options.mode) && cli->options.every <= 1) {
 			json_set(w, one, "inclusive",
-				 json_real_of(w, probe_ns(result, (double)share->inclusive)));
+				 json_real_of(w, probe_value(result, (double)share->inclusive)));
 			json_set(w, one, "self",
-				 json_real_of(w, probe_ns(result, (double)share->self)));
+				 json_real_of(w, probe_value(result, (double)share->self)));
 		}
 		json_append(w, list, one);
 	}
@@ -172,7 +201,8 @@ enum status probe_json(const struct probe_cli *cli, struct probe_result *result,
 	json_t *document = json_object_of(w), *list = json_array_of(w), *processes;
 
 	json_set(w, document, "schema", json_text_of(w, "assay.probe/1"));
-	json_set(w, document, "counter", json_text_of(w, "time"));
+	json_set(w, document, "counter", json_text_of(w, result->metric.name));
+	json_set(w, document, "barrier", json_boolean_of(w, result->metric.ordered));
 	json_set(w, document, "mode",
 		 json_text_of(w, cli->options.mode == PROBE_COUNT ? "count" : "time"));
 	json_set(w, document, "dry_run", json_boolean_of(w, cli->options.dry_run));
@@ -194,6 +224,8 @@ enum status probe_json(const struct probe_cli *cli, struct probe_result *result,
 	json_set(w, document, "without_block", json_integer_of(w, result->sums.without_block));
 	json_set(w, document, "foreign", json_integer_of(w, result->sums.foreign));
 	json_set(w, document, "lost_regions", json_integer_of(w, result->sums.lost_regions));
+	if (probe_mode_measures(cli->options.mode))
+		json_set(w, document, "off_cpu", off_cpu(w, result));
 	json_set(w, document, "overhead", overhead(w, result));
 	json_set(w, document, "footprint", footprint(w, result));
 	return json_finish(w, document, output, error);

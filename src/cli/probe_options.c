@@ -22,6 +22,12 @@ const char probe_cli_help[] =
 	"of\n"
 	"                          each EPOCH (100ms, 2s): a busy function then costs next to "
 	"nothing\n"
+	"  -e, --event COUNTER     measure by a hardware counter of each thread (instructions, "
+	"cycles,\n"
+	"                          ...; user space unless it says otherwise) instead of time "
+	"(tsc)\n"
+	"      --barrier           reads of the counter wait for earlier instructions: dearer, "
+	"sharper\n"
 	"  -d, --duration SECONDS  remove the probes then (a command runs on to its end)\n"
 	"      --buffer SIZE       memory for the sums of all threads (default 16M)\n"
 	"      --dry-run           say what would be probed and what not, with reasons; a command "
@@ -44,6 +50,7 @@ enum option_code {
 	OPTION_EVERY,
 	OPTION_CAP,
 	OPTION_BUFFER,
+	OPTION_BARRIER,
 	OPTION_DRY_RUN,
 	OPTION_STRICT,
 	OPTION_SECCOMP,
@@ -68,7 +75,7 @@ static const struct option long_options[] = {
 	{ "help", no_argument, NULL, 'h' },
 	{ "event", required_argument, NULL, 'e' },
 	{ "follow", no_argument, NULL, OPTION_LATER },
-	{ "barrier", no_argument, NULL, OPTION_LATER },
+	{ "barrier", no_argument, NULL, OPTION_BARRIER },
 	{ "audit", no_argument, NULL, OPTION_LATER },
 	{ "region", required_argument, NULL, OPTION_LATER },
 	{ "from", required_argument, NULL, OPTION_LATER },
@@ -223,11 +230,8 @@ static enum status option_take(struct probe_cli *cli, const struct sys *sys, int
 	case 'o': cli->output = word; return STATUS_OK;
 	case 'q': cli->quiet = true; return STATUS_OK;
 	case 'h': cli->help = true; return STATUS_OK;
-	case 'e':
-		return error_set(error, STATUS_UNSUPPORTED,
-				 "-e %s: hardware counters are not in this version; --mode time "
-				 "measures time",
-				 word);
+	case 'e': cli->options.event = word; return STATUS_OK;
+	case OPTION_BARRIER: cli->options.barrier = true; return STATUS_OK;
 	case OPTION_LATER:
 		return error_set(error, STATUS_UNSUPPORTED, "--%s: not in this version", name);
 	}
@@ -249,6 +253,10 @@ static enum status whole_check(struct probe_cli *cli, int argc, char **argv, str
 	if (cli->options.every > 1 && cli->options.mode == PROBE_COUNT)
 		return error_set(error, STATUS_USAGE,
 				 "--every is about times: not with --mode count");
+	if (cli->options.mode == PROBE_COUNT && (cli->options.event || cli->options.barrier))
+		return error_set(
+			error, STATUS_USAGE,
+			"-e and --barrier are about what calls cost: not with --mode count");
 	cli->options.pids = cli->pids;
 	cli->options.argv = argv + optind;
 	return STATUS_OK;

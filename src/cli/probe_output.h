@@ -13,8 +13,8 @@ void probe_text(const struct probe_cli *cli, struct probe_result *result, struct
 MUST_CHECK enum status probe_json(const struct probe_cli *cli, struct probe_result *result,
 				  struct output *output, struct error *error);
 
-/* Nanoseconds from ticks. */
-double probe_ns(const struct probe_result *result, double ticks);
+/* Nanoseconds from ticks; by an event, its count as it is. */
+double probe_value(const struct probe_result *result, double ticks);
 
 /* The pair costs more than half of what the mean call took. */
 bool probe_dominates(const struct probe_result *result, const struct probe_row *row);

@@ -15,8 +15,10 @@
 #define REFUSED_SHOWN 20u
 #define SHARES_SHOWN  10u
 
-double probe_ns(const struct probe_result *result, double ticks)
+double probe_value(const struct probe_result *result, double ticks)
 {
+	if (result->metric.by_event)
+		return ticks;
 	return result->ticks_per_ns > 0 ? ticks / result->ticks_per_ns : 0;
 }
 
@@ -57,9 +59,12 @@ static int compare_by_time(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-static const char *duration(double ns, char *text, size_t size)
+/* A value as probe_value has it. */
+static const char *amount(const struct probe_result *result, double ns, char *text, size_t size)
 {
-	if (ns >= 1e9)
+	if (result->metric.by_event)
+		snprintf(text, size, ns == rint(ns) ? "%.0f" : "%.1f", ns);
+	else if (ns >= 1e9)
 		snprintf(text, size, "%.3f s ", ns / 1e9);
 	else if (ns >= 1e6)
 		snprintf(text, size, "%.3f ms", ns / 1e6);
@@ -93,6 +98,9 @@ static void notes_add(const struct probe_cli *cli, const struct probe_result *re
 	if (sums->interrupted)
 		output_format(output, "  [%llu across stacks]",
 			      (unsigned long long)sums->interrupted);
+	if (sums->unread || row->missing > 0)
+		output_format(output, "  [partial: %llu calls not counted, %.1f %% of the time]",
+			      (unsigned long long)sums->unread, row->missing * 100);
 	if (probe_dominates(result, row))
 		output_add(output, "  [probe-dominates]");
 }
@@ -107,19 +115,21 @@ static void row_time(const struct probe_cli *cli, const struct probe_result *res
 {
 	char total[32], self[32], mean[32], within[40] = "";
 	double half;
-	const double inclusive = probe_ns(result, probe_inclusive(cli, row, &half));
+	const double inclusive = probe_value(result, probe_inclusive(cli, row, &half));
 	const double timed = (double)row->sums.timed;
-	const double each = timed > 0 ? probe_ns(result, (double)row->sums.inclusive) / timed : 0;
+	const double each =
+		timed > 0 ? probe_value(result, (double)row->sums.inclusive) / timed : 0;
 
 	if (cli->options.every > 1)
 		snprintf(within, sizeof(within), "%7.1f %%",
-			 inclusive > 0 ? probe_ns(result, half) / inclusive * 100 : 0);
+			 inclusive > 0 ? probe_value(result, half) / inclusive * 100 : 0);
 	output_format(output, "%14llu %13s %13s %13s  ", (unsigned long long)row->sums.calls,
-		      duration(inclusive, total, sizeof(total)),
-		      cli->options.every > 1 ? within
-					     : duration(probe_ns(result, (double)row->sums.self),
-							self, sizeof(self)),
-		      duration(each, mean, sizeof(mean)));
+		      amount(result, inclusive, total, sizeof(total)),
+		      cli->options.every > 1
+			      ? within
+			      : amount(result, probe_value(result, (double)row->sums.self), self,
+				       sizeof(self)),
+		      amount(result, each, mean, sizeof(mean)));
 }
 
 static void refused_add(const struct probe_result *result, struct output *output)
@@ -192,6 +202,27 @@ static void processes_add(struct probe_result *result, struct output *output)
 	}
 }
 
+/* Time that threads were switched out is no call's; or why it is. */
+static void off_cpu_add(const struct probe_cli *cli, const struct probe_result *result,
+			struct output *output)
+{
+	char text[32];
+
+	if (!probe_mode_measures(cli->options.mode))
+		return;
+	if (result->sums.without_page)
+		output_format(output, "%llu threads could not open an event (%s): %s\n",
+			      (unsigned long long)result->sums.without_page,
+			      strerror((int)result->sums.page_errno),
+			      result->metric.by_event ? "their calls are counted only"
+						      : "time off the CPU is part of their calls");
+	if (result->sums.off_looks && !result->metric.by_event)
+		output_format(output, "time off the CPU taken out: %s, %llu times\n",
+			      amount(result, probe_value(result, (double)result->sums.off_ticks),
+				     text, sizeof(text)),
+			      (unsigned long long)result->sums.off_looks);
+}
+
 static void head_add(const struct probe_cli *cli, const struct probe_result *result,
 		     struct output *output)
 {
@@ -208,16 +239,19 @@ static void head_add(const struct probe_cli *cli, const struct probe_result *res
 		      digits_duration((double)result->duration_ns, text, sizeof(text)),
 		      (unsigned long long)result->sums.threads,
 		      result->ended ? ", until it ended" : "");
-	if (cli->options.mode == PROBE_TIME)
-		output_format(
-			output,
-			"own cost taken out: %s per call and exit, calibrated on this machine\n",
-			duration(probe_ns(result, result->pair_ticks), pair, sizeof(pair)));
+	if (probe_mode_measures(cli->options.mode))
+		output_format(output,
+			      "%s; own cost taken out: %s per call and exit, calibrated on this "
+			      "machine\n",
+			      result->metric.name,
+			      amount(result, probe_value(result, result->pair_ticks), pair,
+				     sizeof(pair)));
 	if (result->sums.without_block)
 		output_format(output,
 			      "%llu calls by threads beyond the first %u are counted but not timed "
 			      "(--buffer)\n",
 			      (unsigned long long)result->sums.without_block, result->n_blocks);
+	off_cpu_add(cli, result, output);
 	if (result->not_restored)
 		output_format(output,
 			      "%llu places in the target's code had been changed by somebody else "
@@ -228,7 +262,7 @@ static void head_add(const struct probe_cli *cli, const struct probe_result *res
 
 void probe_text(const struct probe_cli *cli, struct probe_result *result, struct output *output)
 {
-	const bool timed = cli->options.mode == PROBE_TIME && !cli->options.dry_run;
+	const bool timed = probe_mode_measures(cli->options.mode) && !cli->options.dry_run;
 
 	if (result->n_rows)
 		qsort(result->rows, result->n_rows, sizeof(*result->rows), compare_by_time);

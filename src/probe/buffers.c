@@ -17,7 +17,7 @@ void buffers_plan_make(struct buffers_plan *plan, enum probe_mode mode, uint32_t
 		mode == PROBE_COUNT ? AGENT_COUNT_BYTES : (uint32_t)sizeof(struct agent_function);
 	block = ALIGN(AGENT_FUNCTIONS_OFFSET + (uint64_t)n_functions * plan->function_bytes, 64);
 	plan->pool_offset = (uint32_t)block;
-	if (mode == PROBE_TIME)
+	if (probe_mode_measures(mode))
 		block += sizeof(struct agent_frame) * AGENT_FRAMES;
 	plan->block_bytes = (uint32_t)ALIGN(block, 64);
 	plan->overflow_offset = AGENT_SLOTS_OFFSET + AGENT_SLOTS_BYTES;
@@ -85,6 +85,7 @@ static void sums_add(struct function_sums *sums, const struct agent_function *fu
 	sums->abandoned += function->abandoned;
 	sums->dropped += function->dropped;
 	sums->interrupted += function->interrupted;
+	sums->unread += function->unread;
 	sums->interrupted_ticks += (int64_t)function->interrupted_ticks;
 	sums->squares += (double)function->squares_high * 18446744073709551616.0 +
 			 (double)function->squares_low;
@@ -102,9 +103,9 @@ void buffers_function_sums(const uint8_t *buffers, const struct buffers_plan *pl
 
 	sums->calls += overflow[index];
 	for (uint32_t i = 0; i < n; i++) {
+		const struct agent_block *block = block_at(buffers, plan, i);
 		const struct agent_function *function =
-			(const struct agent_function *)(const void *)((const uint8_t *)block_at(
-									      buffers, plan, i) +
+			(const struct agent_function *)(const void *)((const uint8_t *)block +
 								      AGENT_FUNCTIONS_OFFSET +
 								      (uint64_t)index *
 									      plan->function_bytes);
@@ -115,7 +116,9 @@ void buffers_function_sums(const uint8_t *buffers, const struct buffers_plan *pl
 		sums->calls += function->calls;
 		if (shared->cap && (int64_t)function->left <= 0)
 			sums->capped++;
-		if (mode == PROBE_TIME)
+		sums->enabled_ns += block->enabled_ns;
+		sums->running_ns += block->running_ns;
+		if (probe_mode_measures(mode))
 			sums_add(sums, function);
 	}
 }
@@ -135,5 +138,13 @@ void buffers_sums(const uint8_t *buffers, const struct buffers_plan *plan,
 		sums->odd_exits += block->odd_exits;
 		sums->nested += block->nested;
 		sums->lost_regions += block->lost_regions;
+		sums->off_ticks += block->off_ticks;
+		sums->off_looks += block->off_looks;
+		sums->enabled_ns += block->enabled_ns;
+		sums->running_ns += block->running_ns;
+		if (block->page_errno) {
+			sums->without_page++;
+			sums->page_errno = block->page_errno;
+		}
 	}
 }

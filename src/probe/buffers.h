@@ -34,6 +34,8 @@ void buffers_null_block(uint8_t *buffers, uint64_t address);
 /* Sums of one function over all threads; counted without a block included in calls. */
 struct function_sums {
 	uint64_t calls, timed, abandoned, dropped, interrupted;
+	uint64_t unread;                            /* the event was on no counter meanwhile */
+	uint64_t enabled_ns, running_ns;            /* of the event, in the threads that called */
 	int64_t inclusive, self, interrupted_ticks; /* may be some ticks below 0 */
 	double squares;                             /* of durations */
 	uint64_t buckets[AGENT_BUCKETS];
@@ -44,6 +46,10 @@ struct function_sums {
 struct buffers_sums {
 	uint64_t odd_exits, nested, lost_regions;
 	uint64_t threads, without_block, foreign;
+	uint64_t off_ticks, off_looks;   /* off the CPU between timed hits; switches seen */
+	uint64_t without_page;           /* threads that could not open an event */
+	uint32_t page_errno;             /* why the last of these could not */
+	uint64_t enabled_ns, running_ns; /* of the event */
 };
 
 /* Adds what the buffers hold now; the target may be writing. */

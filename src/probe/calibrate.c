@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "agent/bytes.h"
+#include "agent/counter.h"
 #include "probe/buffers.h"
 #include "probe/machine.h"
 
@@ -40,6 +41,7 @@ struct bench {
 	uint8_t *region, *buffers;
 	size_t region_bytes, buffers_bytes;
 	struct agent_shared *shared;
+	struct agent_block *block; /* this thread's, from the first hit on */
 	void (*plain)(void);
 	void (*probed)(void);
 };
@@ -58,15 +60,27 @@ static double quartile(double *values, size_t n)
 	return values[n / 4];
 }
 
-static double loop(void (*function)(void))
+/* The event as this thread's page has it, or the clock. */
+static uint64_t counter_now(const struct bench *bench)
 {
-	const uint64_t start = machine_ticks();
+	uint64_t value = 0, away;
+
+	if (!(bench->shared->counter & AGENT_EVENT))
+		return machine_ticks();
+	(void)!counter_event((const struct perf_event_mmap_page *)(uintptr_t)bench->block->page,
+			     counter_hardware, false, &value, &away);
+	return value;
+}
+
+static double loop(const struct bench *bench, void (*function)(void))
+{
+	const uint64_t start = counter_now(bench);
 
 	for (unsigned int i = 0; i < CALLS; i++) {
 		function();
 		__asm__ volatile("" ::: "memory");
 	}
-	return (double)(machine_ticks() - start) / CALLS;
+	return (double)(counter_now(bench) - start) / CALLS;
 }
 
 static void bench_code(struct bench *bench, const struct stub *wanted)
@@ -94,8 +108,8 @@ static void bench_code(struct bench *bench, const struct stub *wanted)
 	code_buffer_append(&buffer, ret, ret_bytes);
 }
 
-static enum status bench_make(struct bench *bench, const struct stub *stub, uint64_t every,
-			      struct error *error)
+static enum status bench_make(struct bench *bench, const struct stub *stub,
+			      const struct metric *metric, uint64_t every, struct error *error)
 {
 	struct buffers_plan plan;
 	struct agent_control *control;
@@ -111,6 +125,7 @@ static enum status bench_make(struct bench *bench, const struct stub *stub, uint
 		return error_set(error, STATUS_NO_MEMORY, "no memory to calibrate the probes in");
 	bench->shared = (struct agent_shared *)(void *)(bench->region + AGENT_SHARED_OFFSET);
 	buffers_header_fill(bench->shared, &plan, every, stub->capped ? 1u << 30 : 0);
+	metric_header_fill(bench->shared, metric, 0);
 	bench->shared->owner = (uint32_t)own_tid();
 	memcpy(bench->buffers, bench->shared, sizeof(*bench->shared));
 	control = (struct agent_control *)(void *)(bench->region + AGENT_CONTROL_OFFSET);
@@ -118,6 +133,7 @@ static enum status bench_make(struct bench *bench, const struct stub *stub, uint
 	control->buffers = (uint64_t)(uintptr_t)bench->buffers;
 	control->pid = (uint64_t)getpid();
 	buffers_null_block(bench->buffers, control->buffers);
+	bench->block = (struct agent_block *)(void *)(bench->buffers + plan.blocks_offset);
 	bench_code(bench, stub);
 	__builtin___clear_cache((char *)bench->region, (char *)bench->region + bench->region_bytes);
 	if (mprotect(bench->region + AGENT_CODE_OFFSET, bench->region_bytes - AGENT_CODE_OFFSET,
@@ -132,8 +148,7 @@ static enum status bench_make(struct bench *bench, const struct stub *stub, uint
 static double inner(const struct bench *bench)
 {
 	struct agent_function *function =
-		(struct agent_function *)(void *)(bench->buffers + bench->shared->blocks_offset +
-						  AGENT_FUNCTIONS_OFFSET);
+		(struct agent_function *)(void *)((uint8_t *)bench->block + AGENT_FUNCTIONS_OFFSET);
 	const double mean = function->timed
 				    ? (double)(int64_t)function->inclusive / (double)function->timed
 				    : 0;
@@ -142,15 +157,19 @@ static double inner(const struct bench *bench)
 	return mean;
 }
 
+/* What an event counts in the agent itself is overhead already: the pair is the rest. */
 static void bench_run(struct bench *bench, const struct stub *stub, struct calibration *result)
 {
 	double pairs[ROUNDS], inners[ROUNDS];
 
 	for (unsigned int i = 0; i < ROUNDS; i++) {
-		const double plain = loop(bench->plain);
+		const double plain = loop(bench, bench->plain);
+		const uint64_t overhead = bench->block->overhead;
 
-		pairs[i] = loop(bench->probed) - plain;
-		inners[i] = stub->mode == PROBE_TIME ? inner(bench) : 0;
+		pairs[i] = loop(bench, bench->probed) - plain;
+		if (bench->shared->counter & AGENT_EVENT)
+			pairs[i] -= (double)(bench->block->overhead - overhead) / CALLS;
+		inners[i] = probe_mode_measures(stub->mode) ? inner(bench) : 0;
 	}
 	result->pair_ticks = quartile(pairs, ROUNDS);
 	result->inner_ticks = quartile(inners, ROUNDS);
@@ -158,8 +177,20 @@ static void bench_run(struct bench *bench, const struct stub *stub, struct calib
 		result->pair_ticks = 0;
 }
 
+static void bench_release(struct bench *bench)
+{
+	state_set(0);
+	if (bench->block && bench->block->page)
+		munmap((void *)(uintptr_t)bench->block->page, bench->shared->page_bytes);
+	if (bench->buffers != MAP_FAILED)
+		munmap(bench->buffers, bench->buffers_bytes);
+	if (bench->region != MAP_FAILED)
+		munmap(bench->region, bench->region_bytes);
+}
+
 enum status probe_calibrate(struct calibration *calibration, const struct sys *sys,
-			    const struct stub *stub, uint64_t every, struct error *error)
+			    const struct stub *stub, const struct metric *metric, uint64_t every,
+			    struct error *error)
 {
 	struct bench bench = { .buffers = MAP_FAILED, .region = MAP_FAILED };
 	enum status status;
@@ -168,16 +199,18 @@ enum status probe_calibrate(struct calibration *calibration, const struct sys *s
 		return error_set(error, STATUS_UNSUPPORTED,
 				 "this kernel's memory pages are not of 4096 bytes, which the "
 				 "probes are laid out for");
-	status = bench_make(&bench, stub, every, error);
-
+	status = bench_make(&bench, stub, metric, every, error);
 	*calibration = (struct calibration){ .ns0 = sys_now_ns(sys), .tsc0 = machine_ticks() };
+	if (status == STATUS_OK) {
+		bench.probed(); /* the block, and its page */
+		if (metric->by_event && bench.block->page_errno)
+			status = error_set_errno(
+				error, STATUS_UNSUPPORTED, (int)bench.block->page_errno,
+				"cannot count %s to calibrate the probes", metric->name);
+	}
 	if (status == STATUS_OK)
 		bench_run(&bench, stub, calibration);
-	state_set(0);
-	if (bench.buffers != MAP_FAILED)
-		munmap(bench.buffers, bench.buffers_bytes);
-	if (bench.region != MAP_FAILED)
-		munmap(bench.region, bench.region_bytes);
+	bench_release(&bench);
 	return status;
 }
 

@@ -11,6 +11,7 @@
 #define ASSAY_PROBE_CALIBRATE_H
 
 #include "base/sys.h"
+#include "probe/metric.h"
 #include "probe/stub.h"
 
 struct calibration {
@@ -19,10 +20,10 @@ struct calibration {
 	uint64_t tsc0, ns0; /* where the counter's rate is reckoned from */
 };
 
-/* `stub`: mode, capped and sampled as they will be used. */
+/* `stub`: mode, capped, sampled and full as they will be used. */
 MUST_CHECK enum status probe_calibrate(struct calibration *calibration, const struct sys *sys,
-				       const struct stub *stub, uint64_t every,
-				       struct error *error);
+				       const struct stub *stub, const struct metric *metric,
+				       uint64_t every, struct error *error);
 
 /* The rate of the counter since the calibration: the longer ago, the better. */
 double calibration_ticks_per_ns(const struct calibration *calibration, const struct sys *sys);

@@ -37,8 +37,14 @@ MUST_CHECK enum status work_remove(struct work *work, struct error *error);
 
 /* Stops all threads of the target, or takes those that are held. */
 MUST_CHECK enum status work_stop(struct work *work, struct tracees *tracees, struct error *error);
+/* Stops one thread, and the others run on; it must not be on its way into a signal handler. */
+MUST_CHECK enum status work_stop_one(struct work *work, struct tracees *tracees,
+				     struct error *error);
 /* Lets them run; held ones stay held. */
 void work_resume(struct work *work, struct tracees *tracees);
+
+/* Ends the events that the target's threads have opened for their counters. */
+MUST_CHECK enum status work_pages_drop(struct work *work, struct error *error);
 
 /* Opens /proc/PID/mem, once. */
 MUST_CHECK enum status work_open(struct work *work, struct error *error);

@@ -407,6 +407,7 @@ static void function_fill(struct filler *filler, struct install_function *functi
 			     .capped = install->capped,
 			     .sampled = install->sampled,
 			     .atomics = machine_has_atomics(),
+			     .full = install->full,
 			     .function = function->number,
 			     .function_bytes = filler->function_bytes,
 			     .region = install->regions[function->region].address -

@@ -43,7 +43,7 @@ struct install {
 	const struct sys *sys;
 	struct image *image;
 	enum probe_mode mode;
-	bool capped, sampled;
+	bool capped, sampled, full;
 	struct install_function *functions;
 	size_t n, capacity;
 	uint32_t n_planned;

@@ -127,6 +127,8 @@ static enum status buffers_open(struct probe *probe, struct error *error)
 	}
 	shared = probe->shared = (struct agent_shared *)(void *)probe->buffers;
 	buffers_header_fill(shared, &probe->plan, probe->options->every, probe->options->cap);
+	metric_header_fill(shared, &probe->result->metric,
+			   calibration_ticks_per_ns(&probe->calibration, probe->sys));
 	shared->inner_ticks = (uint64_t)llround(probe->calibration.inner_ticks);
 	shared->pair_ticks = (uint64_t)llround(probe->calibration.pair_ticks);
 	buffers_null_block(probe->buffers, probe->guardian.arena->buffers);
@@ -139,10 +141,11 @@ static enum status costs_measure(struct probe *probe, struct error *error)
 				   .capped = probe->options->cap != 0,
 				   .sampled = probe->options->every > 1,
 				   .atomics = machine_has_atomics(),
+				   .full = metric_is_full(&probe->result->metric),
 				   .function_bytes = probe->plan.function_bytes };
 
-	return probe_calibrate(&probe->calibration, probe->sys, &stub, probe->options->every,
-			       error);
+	return probe_calibrate(&probe->calibration, probe->sys, &stub, &probe->result->metric,
+			       probe->options->every, error);
 }
 
 static void stops_add(struct guardian_stops *sum, const struct guardian_stops *stops)
@@ -187,6 +190,7 @@ static enum status attach(struct probe *probe, struct error *error)
 		probe->install.mode = options->mode;
 		probe->install.capped = options->cap != 0;
 		probe->install.sampled = options->every > 1;
+		probe->install.full = metric_is_full(&probe->result->metric);
 		status = install_choose(&probe->install, probe->sys, &probe->image,
 					options->selection, error);
 	}
@@ -478,6 +482,9 @@ enum status probe_run(const struct probe_options *options, const struct sys *sys
 	enum status status;
 
 	*result = (struct probe_result){ 0 };
+	status = metric_choose(&result->metric, sys, options->event, options->barrier, error);
+	if (status != STATUS_OK)
+		return status;
 	status = set_start(&set, error);
 	if (status == STATUS_OK)
 		status = set_run(&set, error);

@@ -12,6 +12,7 @@
 
 #include "probe/buffers.h"
 #include "probe/install.h"
+#include "probe/metric.h"
 #include "probe/ownership.h"
 #include "target/launch.h"
 
@@ -22,6 +23,8 @@ struct probe_options {
 	uint64_t every, cap, cap_epoch_ns; /* cap_epoch_ns 0: one epoch, the whole time */
 	uint64_t duration_ns;              /* 0: until the target ends or the user interrupts */
 	uint64_t buffer_bytes;
+	const char *event; /* as metric_choose takes it; NULL: the clock */
+	bool barrier;      /* reads wait for earlier instructions */
 	struct selection *selection;
 	const pid_t *pids; /* n_pids 0: launch argv */
 	size_t n_pids;
@@ -51,6 +54,7 @@ struct probe_row {
 	bool refused, capped;
 	uint32_t refused_in;       /* how many of several processes */
 	struct function_sums sums; /* ticks, of all processes */
+	double missing; /* of an event: share of its threads' time that was not counted */
 };
 
 /* What one process did in one function; the names are those of the row. */
@@ -76,6 +80,7 @@ struct probe_result {
 	uint32_t n_probed, n_refused;
 	uint64_t duration_ns;
 	double ticks_per_ns, pair_ticks, inner_ticks;
+	struct metric metric;
 	struct buffers_sums sums;
 	struct guardian_stops attach, detach;
 	uint64_t sites, buffer_bytes, code_bytes;

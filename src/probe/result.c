@@ -152,6 +152,8 @@ static enum status row_add(struct probe *probe, const struct install_function *f
 	buffers_function_sums(probe->buffers, &probe->plan, probe->options->mode, function->number,
 			      &row->sums);
 	row->capped = row->sums.capped > 0;
+	if (row->sums.enabled_ns)
+		row->missing = 1 - (double)row->sums.running_ns / (double)row->sums.enabled_ns;
 	if (!share_add(process, row, &before))
 		return error_set(error, STATUS_NO_MEMORY, "out of memory");
 	return STATUS_OK;

@@ -18,11 +18,18 @@
 
 enum probe_mode { PROBE_COUNT, PROBE_TIME };
 
+/* Calls are measured, not only counted. */
+static inline bool probe_mode_measures(enum probe_mode mode)
+{
+	return mode == PROBE_TIME;
+}
+
 struct stub {
 	enum probe_mode mode;
 	bool capped;       /* a cap is set */
 	bool sampled;      /* one call in N is timed */
 	bool atomics;      /* AArch64: the machine adds to memory in one instruction (LSE) */
+	bool full;         /* by an event, with ordered reads or into a trace */
 	uint32_t function; /* number of the function in the blocks */
 	uint32_t function_bytes;
 	uint64_t region; /* address of the region, in the terms of the plan's module */

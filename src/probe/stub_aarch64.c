@@ -354,12 +354,13 @@ static void entry_inline(struct writer *w)
 		put_cap(w);
 	put_field(w, offsetof(struct agent_function, calls));
 	put_atomic_add(w, true);
-	if (w->stub->mode == PROBE_TIME) {
+	if (probe_mode_measures(w->stub->mode)) {
 		put_add_constant(w, X15, X17, offsetof(struct agent_block, countdown));
 		put_atomic_add(w, false);
 		put_sub_constant(w, X16, X16, 1);
 		put_if_not_negative(w, X16, LABEL_OUT);
-		put_agent(w, w->stub->entries.sample, w->stub->function);
+		put_agent(w, w->stub->full ? w->stub->entries.full_sample : w->stub->entries.sample,
+			  w->stub->function);
 	}
 	put_label(w, LABEL_OUT);
 	put_close(w);
@@ -383,7 +384,10 @@ static void exit_inline(struct writer *w)
 	put_sub(w, X15, X15, X16);
 	put_if_negative(w, X15, LABEL_OUT);
 	put_label(w, LABEL_CALL);
-	put_agent(w, w->stub->entries.leave_inline, w->stub->function);
+	put_agent(w,
+		  w->stub->full ? w->stub->entries.full_leave_inline
+				: w->stub->entries.leave_inline,
+		  w->stub->function);
 	put_label(w, LABEL_OUT);
 	put_close(w);
 	put_claim(w, AGENT_CLAIM_NOTHING);
@@ -432,16 +436,16 @@ static bool hook_append(struct writer *w, enum code_site_kind kind)
 	const struct stub *stub = w->stub;
 	const bool in_line = stub->mode == PROBE_COUNT || stub->sampled || stub->capped;
 
-	if (stub->mode != PROBE_COUNT && stub->mode != PROBE_TIME)
+	if (stub->mode != PROBE_COUNT && !probe_mode_measures(stub->mode))
 		return false;
 	if (kind == CODE_SITE_ENTRY && in_line)
 		entry_inline(w);
 	else if (kind == CODE_SITE_ENTRY)
-		pair_called(w, stub->entries.enter);
-	else if (stub->mode == PROBE_TIME && in_line)
+		pair_called(w, stub->full ? stub->entries.full_enter : stub->entries.enter);
+	else if (probe_mode_measures(stub->mode) && in_line)
 		exit_inline(w);
-	else if (stub->mode == PROBE_TIME)
-		pair_called(w, stub->entries.leave);
+	else if (probe_mode_measures(stub->mode))
+		pair_called(w, stub->full ? stub->entries.full_leave : stub->entries.leave);
 	return true;
 }
 
@@ -458,7 +462,8 @@ bool stub_append_aarch64(const struct stub *stub, const struct code_plan *plan,
 {
 	struct writer outer = { .stub = stub, .buffer = buffer };
 	struct writer w = { .stub = stub, .buffer = buffer };
-	const bool looks = site->kind == CODE_SITE_TAIL_INDIRECT && stub->mode != PROBE_COUNT;
+	const bool looks =
+		site->kind == CODE_SITE_TAIL_INDIRECT && !site->leaves && stub->mode != PROBE_COUNT;
 
 	if (looks && !put_target_test(&outer, plan, site))
 		return false;

@@ -180,12 +180,13 @@ static void entry_inline(struct writer *w)
 		put_cap(w);
 	PUT(w, 0x65, 0x48, 0xff, 0x04, 0x25); /* incq %gs:calls */
 	put_u32(w, of_function(w->stub, offsetof(struct agent_function, calls)));
-	if (w->stub->mode == PROBE_TIME) {
+	if (probe_mode_measures(w->stub->mode)) {
 		PUT(w, 0x65, 0x48, 0xff, 0x0c, 0x25); /* decq %gs:countdown */
 		put_u32(w, offsetof(struct agent_block, countdown));
 		PUT(w, 0x0f, 0x8f); /* jg */
 		put_jump(w, LABEL_OUT);
-		put_agent(w, w->stub->entries.sample);
+		put_agent(w,
+			  w->stub->full ? w->stub->entries.full_sample : w->stub->entries.sample);
 	}
 	put_label(w, LABEL_OUT);
 	put_close(w);
@@ -210,7 +211,8 @@ static void exit_inline(struct writer *w)
 	PUT(w, 0x0f, 0x82); /* jb */
 	put_jump(w, LABEL_OUT);
 	put_label(w, LABEL_CALL);
-	put_agent(w, w->stub->entries.leave_inline);
+	put_agent(w, w->stub->full ? w->stub->entries.full_leave_inline
+				   : w->stub->entries.leave_inline);
 	put_label(w, LABEL_OUT);
 	put_close(w);
 }
@@ -282,11 +284,11 @@ static void hook_append(struct writer *w, enum code_site_kind kind)
 	if (kind == CODE_SITE_ENTRY && in_line)
 		entry_inline(w);
 	else if (kind == CODE_SITE_ENTRY)
-		pair_called(w, stub->entries.enter);
-	else if (stub->mode == PROBE_TIME && in_line)
+		pair_called(w, stub->full ? stub->entries.full_enter : stub->entries.enter);
+	else if (probe_mode_measures(stub->mode) && in_line)
 		exit_inline(w);
-	else if (stub->mode == PROBE_TIME)
-		pair_called(w, stub->entries.leave);
+	else if (probe_mode_measures(stub->mode))
+		pair_called(w, stub->full ? stub->entries.full_leave : stub->entries.leave);
 }
 
 bool stub_append_kind_x86_64(const struct stub *stub, enum code_site_kind kind,

@@ -85,10 +85,9 @@ static enum status threads_check(const struct work *work, const struct tracees *
 				"the probes need",
 				thread->tid, work->pid);
 		if (!thread->thread ||
-		    (registers_have_state() &&
-		     (sys_pread_full(work->sys, work->memory_fd, &word, 8,
-				     (off_t)thread->thread) != 8 ||
-		      word != thread->thread)))
+		    (registers_have_state() && (sys_pread_full(work->sys, work->memory_fd, &word, 8,
+							       (off_t)thread->thread) != 8 ||
+						word != thread->thread)))
 			return error_set(error, STATUS_UNSUPPORTED,
 					 "thread %d of process %d has no thread pointer by which "
 					 "threads could be told apart",
@@ -450,6 +449,8 @@ enum status work_remove(struct work *work, struct error *error)
 			status = batch_remove(work, &batch, &left, error);
 		}
 	}
+	if (status == STATUS_OK && work->n_done)
+		status = work_pages_drop(work, error);
 	if (status == STATUS_OK && work->arena->restored == work->n_done)
 		regions_give_up(work);
 	if (status == STATUS_OK || status == STATUS_NOT_FOUND)

@@ -212,8 +212,7 @@ static enum status mappings_make(struct mapper *mapper, struct error *error)
 	return status;
 }
 
-/* One thread is enough, and the others run on. It must not be on its way into a signal handler. */
-static enum status thread_stop(struct work *work, struct tracees *tracees, struct error *error)
+enum status work_stop_one(struct work *work, struct tracees *tracees, struct error *error)
 {
 	enum status status = STATUS_OK;
 
@@ -299,7 +298,7 @@ enum status work_prepare(struct work *work, struct error *error)
 		return status;
 	status = mapper.leftovers.n_regions
 			 ? work_stop_outside(work, &mapper.leftovers, &tracees, error)
-			 : thread_stop(work, &tracees, error);
+			 : work_stop_one(work, &tracees, error);
 	if (status != STATUS_OK)
 		return status;
 	thread = tracees_for_calls(&tracees);

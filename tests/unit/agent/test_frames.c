@@ -10,6 +10,8 @@
 
 #include <cmocka.h>
 
+#include <linux/perf_event.h>
+
 #define N_FUNCTIONS 3
 #define STACK       UINT64_C(0x7f0000100000)
 
@@ -32,6 +34,7 @@ static int setup(void **state)
 	thread->block =
 		aligned_alloc(64, thread->shared.pool_offset + 64 * sizeof(struct agent_frame));
 	memset(thread->block, 0, thread->shared.pool_offset + 64 * sizeof(struct agent_frame));
+	thread->block->lock_at = (uint64_t)(uintptr_t)&thread->block->lock;
 	*state = thread;
 	return 0;
 }
@@ -225,6 +228,40 @@ static void the_cost_of_pairs_is_taken_out_of_the_enclosing_call(void **state)
 	assert_int_equal(function(thread, 0)->buckets[0], 1);
 }
 
+static void the_full_code_measures_alike(void **state)
+{
+	struct thread *thread = *state;
+
+	thread->shared.counter = AGENT_ORDERED;
+	agent_full_enter(thread->block, &thread->shared, STACK, 0);
+	agent_full_enter(thread->block, &thread->shared, STACK - 64, 1);
+	agent_full_leave(thread->block, &thread->shared, STACK - 64, 1);
+	agent_full_leave(thread->block, &thread->shared, STACK, 0);
+	assert_int_equal(function(thread, 0)->timed, 1);
+	assert_int_equal(function(thread, 0)->inclusive,
+			 function(thread, 0)->self + function(thread, 1)->inclusive);
+}
+
+static void an_event_that_is_on_no_counter_leaves_calls_unread(void **state)
+{
+	struct thread *thread = *state;
+	struct perf_event_mmap_page *page = calloc(1, sizeof(*page));
+
+	page->cap_user_rdpmc = 1; /* index 0: others have the counters */
+	page->time_enabled = 30;
+	page->time_running = 10;
+	thread->shared.counter = AGENT_EVENT;
+	thread->block->page = (uint64_t)(uintptr_t)page;
+	agent_full_enter(thread->block, &thread->shared, STACK, 0);
+	agent_full_leave(thread->block, &thread->shared, STACK, 0);
+	assert_int_equal(function(thread, 0)->calls, 1);
+	assert_int_equal(function(thread, 0)->timed, 0);
+	assert_int_equal(function(thread, 0)->unread, 1);
+	assert_int_equal(thread->block->enabled_ns, 30);
+	assert_int_equal(thread->block->running_ns, 10);
+	free(page);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -240,6 +277,8 @@ int main(void)
 		TEST(frames_of_another_stack_are_left_alone),
 		TEST(calls_beyond_the_pool_are_counted_and_dropped),
 		TEST(a_signal_handler_that_interrupts_the_agent_only_counts),
+		TEST(the_full_code_measures_alike),
+		TEST(an_event_that_is_on_no_counter_leaves_calls_unread),
 		TEST(the_cost_of_pairs_is_taken_out_of_the_enclosing_call),
 	};
 
