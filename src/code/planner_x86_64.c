@@ -307,6 +307,30 @@ static enum code_refusal before_try(struct planner *planner, size_t site, uint64
 				site, 1);
 }
 
+/* The same, where the patch before ends there already. */
+static enum code_refusal join_try(struct planner *planner, size_t site)
+{
+	const struct planned_site *at = &planner->sites[site];
+	const uint32_t n = planner->plan->n_patches;
+	struct code_patch last;
+	size_t first;
+
+	if (!n || !planner_is_certain_exit(at) || planner->function->unknown_jump || !at->insn ||
+	    !follows(planner, at->insn - 1) ||
+	    code_insn_ends_block(&planner->insns[at->insn - 1]) ||
+	    code_module_is_target(planner->module, at->site.address))
+		return CODE_EXIT_TARGET;
+	last = planner->plan->patches[n - 1];
+	if (last.moved.end != at->site.address || last.moved.start == last.moved.end ||
+	    last.n_sites == 0)
+		return CODE_OVERLAP;
+	first = first_site_of_last(planner, site);
+	if (site - first != last.n_sites) /* a loop is among them */
+		return CODE_OVERLAP;
+	planner_drop_patch(planner);
+	return planner_add_patch(planner, last, first, site - first + 1);
+}
+
 static enum code_refusal site_place(struct planner *planner, size_t site, size_t *n_sites)
 {
 	const struct planned_site *at = &planner->sites[site];
@@ -335,6 +359,9 @@ static enum code_refusal site_place(struct planner *planner, size_t site, size_t
 	if (planner->insns[at->insn].address >= limit &&
 	    (island_try(planner, site, limit, n_sites) == CODE_PLANNED ||
 	     before_try(planner, site, limit, n_sites) == CODE_PLANNED))
+		return CODE_PLANNED;
+	*n_sites = 1;
+	if (join_try(planner, site) == CODE_PLANNED)
 		return CODE_PLANNED;
 	planner->blamed = site;
 	return planner_refuse(planner,

@@ -452,6 +452,16 @@ static const uint8_t load_jump[] = {
 	0xff, 0x22,                               /* jmp *(%rdx) */
 };
 
+static const uint8_t check_load[] = {
+	0x48, 0x85, 0xff,       /* test %rdi,%rdi */
+	0x74, 0x03,             /* je 0x8 */
+	0x8b, 0x02,             /* mov (%rdx),%eax */
+	0xc3,                   /* ret */
+	0x48, 0x89, 0xf0,       /* mov %rsi,%rax */
+	0x48, 0x8d, 0x40, 0x04, /* lea 0x4(%rax),%rax */
+	0xc3,                   /* ret */
+};
+
 static void what_can_fault_stays_and_the_hooks_run_beside_it(void **state)
 {
 	(void)state;
@@ -459,6 +469,7 @@ static void what_can_fault_stays_and_the_hooks_run_beside_it(void **state)
 	counted_exactly_with(sub_load, sizeof(sub_load), true);
 	counted_exactly_with(store_ret, sizeof(store_ret), true);
 	counted_exactly_with(lone_ret, sizeof(lone_ret), true);
+	counted_exactly_with(check_load, sizeof(check_load), true);
 	counted_exactly_with(load_jump, sizeof(load_jump), true);
 }
 

@@ -444,7 +444,7 @@ static void a_function_shorter_than_a_patch_needs_padding_behind_it(void **state
 	assert_int_equal(p.refusal, CODE_ENTRY_SHORT);
 	planned_release(&p);
 	PLAN(&p, tiny, nothing);
-	assert_int_equal(p.refusal, CODE_OVERLAP);
+	assert_int_equal(p.refusal, CODE_ENTRY_SHORT);
 	planned_release(&p);
 }
 
