@@ -8,7 +8,8 @@ often each function was called.
 # runner: timeout=600
 import re
 
-from probing import build, claim, exact_or_refused, finish, number, probe, require_engine
+from probing import (X86_64, build, claim, exact_or_refused, finish, number, probe,
+                     require_engine)
 
 SECONDS = "0.4"
 
@@ -124,9 +125,10 @@ def main():
     require_engine()
     for mode in ("count", "time"):
         loopback(mode)
-        ripzoo(mode)
-        ripzoo(mode, "-no-pie")
-        ripzoo_full(mode)
+        if X86_64:
+            ripzoo(mode)
+            ripzoo(mode, "-no-pie")
+            ripzoo_full(mode)
         tiny(mode)
         alias(mode)
         throw(mode)
