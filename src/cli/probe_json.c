@@ -165,6 +165,18 @@ static json_t *overhead(struct json_writer *w, const struct probe_result *result
 	return object;
 }
 
+/* A process that the target made, unprobed; restored: null when it had nothing of the probes. */
+static json_t *child(struct json_writer *w, const struct guardian_child *from)
+{
+	json_t *object = json_object_of(w);
+
+	json_set(w, object, "pid", json_integer_of(w, (uint64_t)from->pid));
+	json_set(w, object, "comm", json_text_of(w, from->comm));
+	json_set(w, object, "restored",
+		 from->patched ? json_boolean_of(w, !from->left) : json_null());
+	return object;
+}
+
 /* What one process did; of a single one the rows say it already. */
 static json_t *process(struct json_writer *w, const struct probe_cli *cli,
 		       const struct probe_result *result, const struct probe_process *from)
@@ -191,6 +203,10 @@ static json_t *process(struct json_writer *w, const struct probe_cli *cli,
 		json_append(w, list, one);
 	}
 	json_set(w, object, "functions", list);
+	list = json_array_of(w);
+	for (size_t i = 0; i < from->n_children; i++)
+		json_append(w, list, child(w, &from->children[i]));
+	json_set(w, object, "children", list);
 	return object;
 }
 

@@ -11,9 +11,10 @@
 #include "report/digits.h"
 #include "report/escape.h"
 
-#define Z_95          1.96
-#define REFUSED_SHOWN 20u
-#define SHARES_SHOWN  10u
+#define Z_95           1.96
+#define REFUSED_SHOWN  20u
+#define SHARES_SHOWN   10u
+#define CHILDREN_SHOWN 20u
 
 double probe_value(const struct probe_result *result, double ticks)
 {
@@ -223,6 +224,35 @@ static void off_cpu_add(const struct probe_cli *cli, const struct probe_result *
 			      (unsigned long long)result->sums.off_looks);
 }
 
+/* Processes that were made meanwhile, or before, and not probed. */
+static void children_add(const struct probe_result *result, struct output *output)
+{
+	uint64_t more = 0, shown = 0;
+
+	for (size_t i = 0; i < result->n_processes; i++) {
+		const struct probe_process *process = &result->processes[i];
+
+		more += process->n_more;
+		for (size_t k = 0; k < process->n_children; k++) {
+			const struct guardian_child *child = &process->children[k];
+
+			if (shown++ >= CHILDREN_SHOWN) {
+				more++;
+				continue;
+			}
+			output_format(output, "%schild %d of %d (", shown == 1 ? "\n" : "",
+				      child->pid, process->pid);
+			escape_for_terminal(output, child->comm);
+			output_format(output, "): not followed%s\n",
+				      !child->patched ? ""
+				      : child->left   ? ", its code could not be restored"
+						      : ", its code restored");
+		}
+	}
+	if (more)
+		output_format(output, "  ... and %llu more children\n", (unsigned long long)more);
+}
+
 static void head_add(const struct probe_cli *cli, const struct probe_result *result,
 		     struct output *output)
 {
@@ -291,5 +321,6 @@ void probe_text(const struct probe_cli *cli, struct probe_result *result, struct
 	}
 	if (!cli->options.dry_run)
 		processes_add(result, output);
+	children_add(result, output);
 	refused_add(result, output);
 }

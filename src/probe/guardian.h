@@ -25,9 +25,10 @@
 #include "base/status.h"
 #include "base/sys.h"
 
-#define GUARDIAN_MAX_REGIONS 64u
-#define GUARDIAN_ARENA_BYTES (UINT64_C(1) << 30) /* of address space; touched as needed */
-#define GUARDIAN_STOP_WRITES 2000u /* sites that are written while all threads stand */
+#define GUARDIAN_MAX_REGIONS  64u
+#define GUARDIAN_MAX_CHILDREN 256u
+#define GUARDIAN_ARENA_BYTES  (UINT64_C(1) << 30) /* of address space; touched as needed */
+#define GUARDIAN_STOP_WRITES  2000u /* sites that are written while all threads stand */
 
 /* Bytes of the target's text to be changed, with all threads stopped and none inside (busy_start, busy_end). */
 struct guardian_write {
@@ -62,6 +63,14 @@ struct guardian_stops {
 	uint64_t threads; /* most seen in one stop */
 };
 
+/* A process that the target has made, and that was there when the probes were removed. */
+struct guardian_child {
+	pid_t pid;
+	char comm[16];
+	bool patched;  /* forked while probes were on: it had the patched bytes */
+	uint64_t left; /* of these, those that could not be restored */
+};
+
 struct guardian_arena {
 	/* request */
 	uint32_t operation;
@@ -82,6 +91,8 @@ struct guardian_arena {
 				 * region that is to be reused */
 	struct guardian_stops stops;
 	uint64_t written, restored, different;
+	struct guardian_child children[GUARDIAN_MAX_CHILDREN];
+	uint64_t n_children; /* may be more than the list holds */
 	uint8_t payload[];
 };
 
@@ -120,7 +131,8 @@ MUST_CHECK enum status guardian_prepare(struct guardian *guardian, int *memfd, s
  * in the arena. */
 MUST_CHECK enum status guardian_apply(struct guardian *guardian, struct error *error);
 
-/* Restores every byte that was changed and still is as it was written. */
+/* Restores every byte that was changed and still is as it was written, in the target and in its forked children;
+ * lists the children. */
 MUST_CHECK enum status guardian_remove(struct guardian *guardian, struct error *error);
 
 /* The arena's payload, laid out for this many writes and chunks; NULL when it is too much. */

@@ -35,6 +35,11 @@ MUST_CHECK enum status work_prepare(struct work *work, struct error *error);
 MUST_CHECK enum status work_apply(struct work *work, struct error *error);
 MUST_CHECK enum status work_remove(struct work *work, struct error *error);
 
+/* Writes the original bytes back to this one process. */
+MUST_CHECK enum status work_restore(struct work *work, struct error *error);
+/* Restores and lists the children of the target; `done` must be there still. */
+void work_children(struct work *work);
+
 /* Stops all threads of the target, or takes those that are held. */
 MUST_CHECK enum status work_stop(struct work *work, struct tracees *tracees, struct error *error);
 /* Stops one thread, and the others run on; it must not be on its way into a signal handler. */

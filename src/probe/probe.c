@@ -345,22 +345,17 @@ static void watch(const struct probe_set *set)
 	}
 }
 
-/* The bytes; off by data they are already. */
+/* The bytes; off by data they are already. Forked children of a target that has ended have them, too. */
 static enum status detach(struct probe *probe, struct error *error)
 {
 	enum status status;
 
 	probe->ended = probe->ended || target_ended(probe);
-	if (probe->ended)
-		return STATUS_OK;
 	status = guardian_remove(&probe->guardian, error);
 	stops_add(&probe->result->detach, &probe->guardian.arena->stops);
 	probe->result->not_restored += probe->guardian.arena->different;
-	if (status != STATUS_OK && target_ended(probe)) {
-		probe->ended = true;
-		return STATUS_OK;
-	}
-	return status;
+	probe->ended = probe->ended || (status != STATUS_OK && target_ended(probe));
+	return probe->ended ? STATUS_OK : status;
 }
 
 static enum status set_detach(struct probe_set *set, struct error *error)

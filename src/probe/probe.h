@@ -70,6 +70,9 @@ struct probe_process {
 	uint64_t threads, calls;
 	struct probe_share *shares; /* functions that it called */
 	size_t n, capacity;
+	struct guardian_child *children; /* that were there at the end; not probed themselves */
+	size_t n_children;
+	uint64_t n_more; /* children that the list does not hold */
 };
 
 struct probe_result {

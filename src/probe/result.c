@@ -25,8 +25,10 @@ void probe_result_release(struct probe_result *result)
 	for (size_t i = 0; i < result->n_rows; i++)
 		row_free(&result->rows[i]);
 	free(result->rows);
-	for (size_t i = 0; i < result->n_processes; i++)
+	for (size_t i = 0; i < result->n_processes; i++) {
 		free(result->processes[i].shares);
+		free(result->processes[i].children);
+	}
 	free(result->processes);
 	result->processes = NULL;
 	result->n_processes = result->processes_capacity = 0;
@@ -168,6 +170,22 @@ static void rows_count(struct probe_result *result)
 	}
 }
 
+/* Those of the last removal. */
+static bool children_take(struct probe_process *process, const struct guardian_arena *arena)
+{
+	const size_t n = arena->n_children < GUARDIAN_MAX_CHILDREN ? (size_t)arena->n_children
+								   : GUARDIAN_MAX_CHILDREN;
+
+	process->n_more = arena->n_children - n;
+	process->n_children = n;
+	if (!n)
+		return true;
+	process->children = malloc(n * sizeof(*process->children));
+	if (process->children)
+		memcpy(process->children, arena->children, n * sizeof(*process->children));
+	return process->children;
+}
+
 enum status result_fill(struct probe *probe, struct error *error)
 {
 	struct probe_result *result = probe->result;
@@ -182,6 +200,8 @@ enum status result_fill(struct probe *probe, struct error *error)
 		return error_set(error, STATUS_NO_MEMORY, "out of memory");
 	process = &result->processes[result->n_processes++];
 	*process = (struct probe_process){ .pid = probe->pid, .ended = probe->ended };
+	if (!children_take(process, probe->guardian.arena))
+		return error_set(error, STATUS_NO_MEMORY, "out of memory");
 	result->sites += probe->install.n_sites;
 	result->buffer_bytes += probe->plan.bytes;
 	result->n_blocks = probe->plan.n_blocks;

@@ -121,6 +121,26 @@ static enum status threads_set(const struct work *work, const struct tracees *tr
 	return status;
 }
 
+/* In a child the buffers are not mapped: what its thread inherited as the address of its block means nothing, and would
+ * look like the program's own use of it. */
+static enum status threads_release(const struct work *work, const struct tracees *tracees,
+				   struct error *error)
+{
+	enum status status = STATUS_OK;
+	uint64_t word;
+
+	for (size_t i = 0; status == STATUS_OK && i < tracees->n; i++) {
+		const struct tracee *thread = &tracees->threads[i];
+
+		if (!thread->gone && thread->stopped &&
+		    thread->state - work->buffers < work->buffers_bytes &&
+		    sys_pread_full(work->sys, work->memory_fd, &word, sizeof(word),
+				   (off_t)thread->state) != (ssize_t)sizeof(word))
+			status = tracee_set_state(thread, 0, error);
+	}
+	return status;
+}
+
 static void function_mark(struct guardian_write *writes, size_t n, uint32_t function,
 			  enum guardian_write_state state)
 {
@@ -354,6 +374,12 @@ static void write_undo(struct work *work, struct guardian_write *write, struct s
 	if (write->state == GUARDIAN_BUSY) {
 		++*left;
 	} else if (write->state == GUARDIAN_WRITTEN) {
+		if (memcmp(live, write->original, write->length) == 0) {
+			/* memory that is shared with a process that has been restored */
+			write->state = GUARDIAN_WAITING;
+			work->arena->restored++;
+			return;
+		}
 		if (memcmp(live, write->bytes, write->length) != 0) {
 			work->arena->different++;
 			write->state = GUARDIAN_DIFFERENT;
@@ -404,6 +430,8 @@ static enum status batch_remove(struct work *work, struct batch *batch, size_t *
 	status = batch_find_busy(work, &tracees, batch, true, error);
 	if (status == STATUS_OK)
 		status = batch_restore(work, batch, left, error);
+	if (status == STATUS_OK)
+		status = threads_release(work, &tracees, error);
 	stop_account(work, &tracees, asked, stopped);
 	work_resume(work, &tracees);
 	return status;
@@ -424,7 +452,7 @@ static void regions_give_up(const struct work *work)
 	}
 }
 
-enum status work_remove(struct work *work, struct error *error)
+enum status work_restore(struct work *work, struct error *error)
 {
 	enum status status = STATUS_OK;
 	size_t at = 0, left = 0;
@@ -449,10 +477,20 @@ enum status work_remove(struct work *work, struct error *error)
 			status = batch_remove(work, &batch, &left, error);
 		}
 	}
-	if (status == STATUS_OK && work->n_done)
+	return status;
+}
+
+enum status work_remove(struct work *work, struct error *error)
+{
+	const size_t n = work->n_done;
+	enum status status = work_restore(work, error);
+
+	if (status == STATUS_OK && n)
 		status = work_pages_drop(work, error);
-	if (status == STATUS_OK && work->arena->restored == work->n_done)
+	if (status == STATUS_OK && work->arena->restored == n)
 		regions_give_up(work);
+	if (n)
+		work_children(work);
 	if (status == STATUS_OK || status == STATUS_NOT_FOUND)
 		work->n_done = 0; /* a target that has ended has nothing to restore */
 	return status;

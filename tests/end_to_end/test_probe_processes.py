@@ -101,6 +101,60 @@ def several(program, mode):
         claim(service.end() == (0, "OK"), "and end well, " + mode)
 
 
+def text_is_the_files(pid, program):
+    with open("/proc/%d/maps" % pid, encoding="utf-8") as maps, \
+            open("/proc/%d/mem" % pid, "rb") as memory, open(program, "rb") as file:
+        for line in maps:
+            words = line.split()
+            if len(words) > 5 and words[5] == program and "x" in words[1]:
+                low, high = (int(word, 16) for word in words[0].split("-"))
+                memory.seek(low)
+                file.seek(int(words[2], 16))
+                live, wanted = memory.read(high - low), file.read(high - low)
+                return live[:len(wanted)] == wanted
+    return False
+
+
+def children(program, mode):
+    """A child that was forked under probes, and outlives them."""
+    service = Service(program)
+    probing = Probing([service.pid], mode=mode)
+    probing.wait_until_on([service.pid])
+    words = service.tell("keep 500").split()
+    child = int(words[1])
+    claim(words[-1] == "500", "a forked child works with probes that are off, " + mode, words)
+    claim(not text_is_the_files(child, program), "it has the patched text, " + mode)
+    service.tell("work 70")
+    probing.end()
+    claim(probing.calls("serve") == 70, "calls of a child are not its parent's, " + mode, probing)
+    listed = [one for one in probing.document["processes"][0]["children"] if one["pid"] == child]
+    claim(listed and listed[0]["restored"] is True, "it is listed when it is there at the end, " + mode,
+          probing)
+    claim(text_is_the_files(child, program), "and its text is the file's again, " + mode)
+    claim(service.tell("again 40").endswith("served 40"), "and it works, " + mode)
+    probing = Probing([child], mode=mode)
+    claim(probing.wait_until_on([child]), "it can be probed itself, " + mode)
+    service.tell("again 33")
+    probing.end()
+    claim(probing.calls("serve") == 33, "exactly, " + mode, probing)
+    claim(service.end() == (0, "OK"), "all end well, " + mode)
+
+
+def orphans(program):
+    """The same when assay is killed, and when the parent ends first."""
+    service = Service(program)
+    probing = Probing([service.pid])
+    probing.wait_until_on([service.pid])
+    child = int(service.tell("keep 10").split()[1])
+    probing.process.kill()
+    probing.process.communicate()
+    time.sleep(1)
+    claim(text_is_the_files(child, program) and text_is_the_files(service.pid, program),
+          "assay is killed: parent and child are restored")
+    claim(service.tell("again 40").endswith("served 40"), "and work")
+    service.end()
+
+
 def one_cannot(program):
     service = Service(program)
     done = run(ASSAY, "probe", "-f", "service!serve", "-p", "%d,4194000" % service.pid)
@@ -125,6 +179,8 @@ def main():
     program = build("service", "-O2")
     for mode in ("count", "time"):
         several(program, mode)
+        children(program, mode)
+    orphans(program)
     one_cannot(program)
     finish()
 
