@@ -135,13 +135,31 @@ static enum status shared_map(struct mapper *mapper, uint64_t base, struct error
 	return status;
 }
 
+/* Buffers of an earlier assay, and the pages that its threads had events in. */
+static enum status buffers_drop(struct mapper *mapper, const struct guardian_region *buffers,
+				struct error *error)
+{
+	struct guardian_region *ranges;
+	int64_t result;
+	size_t n;
+	enum status status = work_leftover_pages(mapper->work, buffers, &ranges, &n, error);
+
+	for (size_t i = 0; status == STATUS_OK && i < n; i++)
+		status = call(mapper, "unmap", SYS_munmap, ranges[i].address, ranges[i].size, 0, 0,
+			      0, 0, &result, error);
+	free(ranges);
+	if (status == STATUS_OK)
+		status = call(mapper, "unmap", SYS_munmap, buffers->address, buffers->size, 0, 0, 0,
+			      0, &result, error);
+	return status;
+}
+
 /* All that earlier assays left becomes this one's, also what is not used now, so that nothing keeps the old
  * buffers in memory. The regions are off before they change hands. */
 static enum status leftovers_take(struct mapper *mapper, struct error *error)
 {
 	const struct work *work = mapper->work;
 	const uint64_t off = 0;
-	int64_t result;
 	enum status status = STATUS_OK;
 
 	for (uint32_t i = 0; status == STATUS_OK && i < mapper->leftovers.n_regions; i++) {
@@ -158,8 +176,7 @@ static enum status leftovers_take(struct mapper *mapper, struct error *error)
 		status = shared_map(mapper, base, error);
 	}
 	for (uint32_t i = 0; status == STATUS_OK && i < mapper->leftovers.n_buffers; i++)
-		status = call(mapper, "unmap", SYS_munmap, mapper->leftovers.buffers[i].address,
-			      mapper->leftovers.buffers[i].size, 0, 0, 0, 0, &result, error);
+		status = buffers_drop(mapper, &mapper->leftovers.buffers[i], error);
 	return status;
 }
 

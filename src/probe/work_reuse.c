@@ -5,11 +5,14 @@
 #include "probe/work_reuse.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <time.h>
 
 #include "agent/layout.h"
+#include "base/array.h"
 #include "probe/stacks.h"
 #include "target/maps.h"
 
@@ -100,4 +103,89 @@ enum status work_leftovers(struct work *work, struct leftovers *leftovers, struc
 	leftovers_find(leftovers, work->sys, work->memory_fd, maps);
 	free(maps);
 	return STATUS_OK;
+}
+
+static bool is_zero_page(const char *maps, uint64_t address, uint64_t size)
+{
+	struct map map;
+
+	while (maps_next(&maps, &map)) {
+		if (address >= map.start && address < map.end)
+			return address + size <= map.end && map.protection == PROT_READ &&
+			       map.flags == MAP_PRIVATE && !*map.path && !map.inode;
+	}
+	return false;
+}
+
+static int range_compare(const void *a, const void *b)
+{
+	const struct guardian_region *x = a, *y = b;
+
+	return (x->address > y->address) - (x->address < y->address);
+}
+
+/* Those that the blocks name. */
+static enum status pages_read(const struct work *work, const struct agent_shared *shared,
+			      uint64_t buffers, const char *maps, struct guardian_region **ranges,
+			      size_t *n, struct error *error)
+{
+	const uint64_t taken =
+		shared->blocks_taken < shared->n_blocks ? shared->blocks_taken : shared->n_blocks;
+	size_t capacity = 0;
+
+	for (uint64_t i = 0; i < taken; i++) {
+		const uint64_t at = buffers + shared->blocks_offset + i * shared->block_bytes +
+				    offsetof(struct agent_block, page);
+		uint64_t page;
+
+		if (sys_pread_full(work->sys, work->memory_fd, &page, sizeof(page), (off_t)at) !=
+			    (ssize_t)sizeof(page) ||
+		    !page || page % AGENT_PAGE || !is_zero_page(maps, page, shared->page_bytes))
+			continue;
+		if (!array_reserve(ranges, &capacity, *n + 1))
+			return error_set(error, STATUS_NO_MEMORY, "out of memory");
+		(*ranges)[(*n)++] =
+			(struct guardian_region){ .address = page, .size = shared->page_bytes };
+	}
+	return STATUS_OK;
+}
+
+static void ranges_join(struct guardian_region *ranges, size_t *n)
+{
+	size_t used = 0;
+
+	qsort(ranges, *n, sizeof(*ranges), range_compare);
+	for (size_t i = 0; i < *n; i++) {
+		struct guardian_region *last = used ? &ranges[used - 1] : NULL;
+
+		if (last && ranges[i].address <= last->address + last->size)
+			last->size = ranges[i].address + ranges[i].size - last->address;
+		else
+			ranges[used++] = ranges[i];
+	}
+	*n = used;
+}
+
+enum status work_leftover_pages(const struct work *work, const struct guardian_region *buffers,
+				struct guardian_region **ranges, size_t *n, struct error *error)
+{
+	struct agent_shared shared;
+	char path[64], *maps;
+	enum status status;
+
+	*ranges = NULL;
+	*n = 0;
+	if (sys_pread_full(work->sys, work->memory_fd, &shared, sizeof(shared),
+			   (off_t)buffers->address) != (ssize_t)sizeof(shared) ||
+	    !shared.page_bytes)
+		return STATUS_OK;
+	snprintf(path, sizeof(path), "/proc/%d/maps", work->pid);
+	status = sys_read_file(work->sys, -1, path, MAPS_MAX_BYTES, &maps, NULL, error);
+	if (status != STATUS_OK)
+		return status;
+	status = pages_read(work, &shared, buffers->address, maps, ranges, n, error);
+	free(maps);
+	if (status == STATUS_OK && *n)
+		ranges_join(*ranges, n);
+	return status;
 }

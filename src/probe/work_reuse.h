@@ -18,4 +18,11 @@ MUST_CHECK enum status work_stop_outside(struct work *work, const struct leftove
 MUST_CHECK enum status work_leftovers(struct work *work, struct leftovers *leftovers,
 				      struct error *error);
 
+/* The pages of zeros that took the place of events in the blocks of old buffers (work_pages.c), in as few ranges as can
+ * be; *ranges is freed by the caller. What is anything else by now is not among them. */
+MUST_CHECK enum status work_leftover_pages(const struct work *work,
+					   const struct guardian_region *buffers,
+					   struct guardian_region **ranges, size_t *n,
+					   struct error *error);
+
 #endif
