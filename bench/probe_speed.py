@@ -17,6 +17,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 ASSAY = os.environ.get("ASSAY", "build/assay")
 MODES = (("off", None), ("count", ["--mode", "count"]), ("every 16", ["--every", "16"]),
+         ("state", ["--mode", "state"]),
          ("capped", ["--mode", "count", "--cap", "1"]), ("time", []), ("removed", None))
 
 

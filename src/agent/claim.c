@@ -101,7 +101,7 @@ static void state_start(struct agent_block *block, const struct agent_shared *sh
 	struct agent_state *bottom =
 		(struct agent_state *)(void *)((char *)block + shared->state_offset);
 
-	*bottom = (struct agent_state){ UINT64_MAX, AGENT_STATE_NONE };
+	*bottom = (struct agent_state){ -UINT64_MAX, AGENT_STATE_NONE };
 	block->state_top = shared->state_offset;
 }
 

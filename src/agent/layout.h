@@ -142,7 +142,8 @@ struct agent_record {
 
 /* Mode state: one open call. The lowest one is no call: its sp is above all. */
 struct agent_state {
-	uint64_t sp;
+	uint64_t
+		negative_sp; /* so that stubs can compare by an addition that leaves the flags alone */
 	uint64_t function; /* AGENT_STATE_NONE */
 };
 

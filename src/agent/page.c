@@ -14,6 +14,7 @@
 #define PAGE_READ   1
 #define PAGE_SHARED 1
 #define FD_CLOEXEC_ 8
+#define OWNER_ID    0x3fffffffu /* FUTEX_TID_MASK */
 
 static uint64_t cpu_now_ns(void)
 {
@@ -51,7 +52,13 @@ void agent_page_open(struct agent_block *block, const struct agent_shared *share
 		block->page_errno = (uint32_t)-page;
 		return;
 	}
-	block->page = (uint64_t)page;
+	__atomic_store_n(&block->page, (uint64_t)page, __ATOMIC_SEQ_CST);
+	/* when probes have ended meanwhile, whoever ends the events may have been here already */
+	if (!(__atomic_load_n(&shared->owner, __ATOMIC_SEQ_CST) & OWNER_ID)) {
+		kernel(__NR_munmap, page, (long)shared->page_bytes, 0, 0, 0, 0);
+		block->page = 0;
+		return;
+	}
 	block->lock_at = block->page + offsetof(struct perf_event_mmap_page, lock);
 	block->lock = lock_of(block);
 	block->cpu_ns = cpu_now_ns();

@@ -59,6 +59,32 @@ static void times_set(struct json_writer *w, const struct probe_cli *cli,
 	json_set(w, object, "probe_dominates", json_boolean_of(w, probe_dominates(result, row)));
 }
 
+static const char *mode_name(enum probe_mode mode)
+{
+	switch (mode) {
+	case PROBE_COUNT: return "count";
+	case PROBE_STATE: return "state";
+	case PROBE_TIME: break;
+	}
+	return "time";
+}
+
+/* Self time is that of threads seen in the function and in no probed callee, running or not. */
+static void states_set(struct json_writer *w, const struct probe_result *result,
+		       const struct probe_row *row, json_t *object)
+{
+	const struct bounds bounds = probe_seen(result, row);
+	const double thread_ns = probe_seen_ns(result);
+
+	json_set(w, object, "samples", json_integer_of(w, row->seen));
+	json_set(w, object, "inclusive", json_null());
+	json_set(w, object, "self", json_real_of(w, thread_ns * probe_seen_share(result, row)));
+	json_set(w, object, "lo", json_real_of(w, thread_ns * bounds.lo));
+	json_set(w, object, "hi", json_real_of(w, thread_ns * bounds.hi));
+	json_set(w, object, "why",
+		 json_text_of(w, "inclusive: the innermost probed function is looked at"));
+}
+
 static json_t *function(struct json_writer *w, const struct probe_cli *cli,
 			const struct probe_result *result, const struct probe_row *row)
 {
@@ -88,6 +114,8 @@ static json_t *function(struct json_writer *w, const struct probe_cli *cli,
 	json_set(w, object, "threads", json_integer_of(w, row->sums.threads));
 	if (probe_mode_measures(cli->options.mode))
 		times_set(w, cli, result, row, object);
+	if (cli->options.mode == PROBE_STATE)
+		states_set(w, result, row, object);
 	return object;
 }
 
@@ -219,8 +247,7 @@ enum status probe_json(const struct probe_cli *cli, struct probe_result *result,
 	json_set(w, document, "schema", json_text_of(w, "assay.probe/1"));
 	json_set(w, document, "counter", json_text_of(w, result->metric.name));
 	json_set(w, document, "barrier", json_boolean_of(w, result->metric.ordered));
-	json_set(w, document, "mode",
-		 json_text_of(w, cli->options.mode == PROBE_COUNT ? "count" : "time"));
+	json_set(w, document, "mode", json_text_of(w, mode_name(cli->options.mode)));
 	json_set(w, document, "dry_run", json_boolean_of(w, cli->options.dry_run));
 	json_set(w, document, "every", json_integer_of(w, cli->options.every));
 	json_set(w, document, "cap",
@@ -242,6 +269,11 @@ enum status probe_json(const struct probe_cli *cli, struct probe_result *result,
 	json_set(w, document, "lost_regions", json_integer_of(w, result->sums.lost_regions));
 	if (probe_mode_measures(cli->options.mode))
 		json_set(w, document, "off_cpu", off_cpu(w, result));
+	if (cli->options.mode == PROBE_STATE) {
+		json_set(w, document, "looks", json_integer_of(w, result->looks));
+		json_set(w, document, "threads_seen", json_integer_of(w, result->threads_seen));
+		json_set(w, document, "seen_outside", json_integer_of(w, result->seen_outside));
+	}
 	json_set(w, document, "overhead", overhead(w, result));
 	json_set(w, document, "footprint", footprint(w, result));
 	return json_finish(w, document, output, error);

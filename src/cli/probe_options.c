@@ -14,8 +14,11 @@ const char probe_cli_help[] =
 	"such "
 	"words;\n"
 	"                          '!word' takes some away. May be given several times\n"
-	"      --mode MODE         time (default: calls, inclusive and self time) or count "
-	"(calls)\n"
+	"      --mode MODE         time (default: calls, inclusive and self time), count (calls), "
+	"or\n"
+	"                          state (calls; which function each thread is in, seen at random "
+	"times)\n"
+	"  -F, --frequency HZ      mode state: how often to look, on average (default 1000)\n"
 	"      --every N           count every call, time one in N of them, at random\n"
 	"      --cap N[/EPOCH]     per thread, count and time the first N calls only, or the first "
 	"N "
@@ -42,8 +45,11 @@ const char probe_cli_help[] =
 	"target\n"
 	"goes on unprobed.\n";
 
-#define ID_MOST     4194304
-#define BUFFER_MOST (UINT64_C(1) << 34)
+#define ID_MOST          4194304
+#define NS_PER_S         1000000000u
+#define LOOKS_DEFAULT_HZ 1000u
+#define LOOKS_MOST_HZ    10000u
+#define BUFFER_MOST      (UINT64_C(1) << 34)
 
 enum option_code {
 	OPTION_MODE = 256,
@@ -74,6 +80,7 @@ static const struct option long_options[] = {
 	{ "quiet", no_argument, NULL, 'q' },
 	{ "help", no_argument, NULL, 'h' },
 	{ "event", required_argument, NULL, 'e' },
+	{ "frequency", required_argument, NULL, 'F' },
 	{ "follow", no_argument, NULL, OPTION_LATER },
 	{ "barrier", no_argument, NULL, OPTION_BARRIER },
 	{ "audit", no_argument, NULL, OPTION_LATER },
@@ -88,9 +95,12 @@ static enum status mode_parse(struct probe_cli *cli, const char *word, struct er
 		cli->options.mode = PROBE_COUNT;
 	else if (!strcmp(word, "time"))
 		cli->options.mode = PROBE_TIME;
-	else if (!strcmp(word, "trace") || !strcmp(word, "state"))
+	else if (!strcmp(word, "state"))
+		cli->options.mode = PROBE_STATE;
+	else if (!strcmp(word, "trace"))
 		return error_set(error, STATUS_UNSUPPORTED,
-				 "--mode %s: not in this version (count and time are)", word);
+				 "--mode %s: not in this version (count, time and state are)",
+				 word);
 	else
 		return error_set(error, STATUS_USAGE,
 				 "--mode %s: count, time, trace and state are modes", word);
@@ -231,6 +241,7 @@ static enum status option_take(struct probe_cli *cli, const struct sys *sys, int
 	case 'q': cli->quiet = true; return STATUS_OK;
 	case 'h': cli->help = true; return STATUS_OK;
 	case 'e': cli->options.event = word; return STATUS_OK;
+	case 'F': return number_parse("-F", word, LOOKS_MOST_HZ, &cli->rate_hz, error);
 	case OPTION_BARRIER: cli->options.barrier = true; return STATUS_OK;
 	case OPTION_LATER:
 		return error_set(error, STATUS_UNSUPPORTED, "--%s: not in this version", name);
@@ -250,13 +261,19 @@ static enum status whole_check(struct probe_cli *cli, int argc, char **argv, str
 		return error_set(error, STATUS_USAGE, "-p and a command exclude each other");
 	if (!cli->options.n_pids && optind >= argc)
 		return error_set(error, STATUS_USAGE, "which program? -p PID, or a command");
-	if (cli->options.every > 1 && cli->options.mode == PROBE_COUNT)
+	if (!probe_mode_measures(cli->options.mode) &&
+	    (cli->options.every > 1 || cli->options.event || cli->options.barrier))
 		return error_set(error, STATUS_USAGE,
-				 "--every is about times: not with --mode count");
-	if (cli->options.mode == PROBE_COUNT && (cli->options.event || cli->options.barrier))
+				 "--every, -e and --barrier are about what calls cost: not with "
+				 "--mode count and state");
+	if (cli->options.mode == PROBE_STATE && cli->options.cap)
 		return error_set(
 			error, STATUS_USAGE,
-			"-e and --barrier are about what calls cost: not with --mode count");
+			"--cap is about calls: not with --mode state, which looks at threads");
+	if (cli->options.mode != PROBE_STATE && cli->rate_hz)
+		return error_set(error, STATUS_USAGE,
+				 "-F says how often to look: with --mode state only");
+	cli->options.look_ns = NS_PER_S / (cli->rate_hz ? cli->rate_hz : LOOKS_DEFAULT_HZ);
 	cli->options.pids = cli->pids;
 	cli->options.argv = argv + optind;
 	return STATUS_OK;
@@ -277,7 +294,7 @@ enum status probe_cli_parse(struct probe_cli *cli, const struct sys *sys, int ar
 	opterr = 0;
 	optind = 0;
 	while (status == STATUS_OK &&
-	       (option = getopt_long(argc, argv, "+:f:d:p:o:e:qh", long_options, &index)) != -1) {
+	       (option = getopt_long(argc, argv, "+:f:d:p:o:e:F:qh", long_options, &index)) != -1) {
 		if (option == ':')
 			return error_set(error, STATUS_USAGE, "%s: a word is missing after it",
 					 argv[optind - 1]);

@@ -11,6 +11,7 @@ struct probe_cli {
 	struct probe_options options;
 	struct selection selection;
 	pid_t pids[PROBE_MAX_PIDS];
+	uint64_t rate_hz;   /* of looks; 0: the default */
 	const char *output; /* NULL: standard output */
 	bool json, quiet, help, strict;
 };

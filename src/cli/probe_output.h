@@ -6,6 +6,7 @@
 #define ASSAY_CLI_PROBE_OUTPUT_H
 
 #include "cli/probe_options.h"
+#include "estimate/interval.h"
 #include "report/output.h"
 
 /* Rows by total time (by calls in count mode), refused functions below. */
@@ -15,6 +16,12 @@ MUST_CHECK enum status probe_json(const struct probe_cli *cli, struct probe_resu
 
 /* Nanoseconds from ticks; by an event, its count as it is. */
 double probe_value(const struct probe_result *result, double ticks);
+
+/* Mode state: the function's share of what was seen of all threads, its 95 % interval, and the thread time that
+ * the whole stands for: a thread that was there all the time counts once. */
+double probe_seen_share(const struct probe_result *result, const struct probe_row *row);
+struct bounds probe_seen(const struct probe_result *result, const struct probe_row *row);
+double probe_seen_ns(const struct probe_result *result);
 
 /* The pair costs more than half of what the mean call took. */
 bool probe_dominates(const struct probe_result *result, const struct probe_row *row);

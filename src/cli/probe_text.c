@@ -30,6 +30,25 @@ bool probe_dominates(const struct probe_result *result, const struct probe_row *
 	return n > 0 && result->pair_ticks > (double)row->sums.inclusive / n / 2;
 }
 
+double probe_seen_share(const struct probe_result *result, const struct probe_row *row)
+{
+	return result->threads_seen ? (double)row->seen / (double)result->threads_seen : 0;
+}
+
+struct bounds probe_seen(const struct probe_result *result, const struct probe_row *row)
+{
+	if (!result->threads_seen)
+		return (struct bounds){ 0, 1 };
+	return bounds_wilson(probe_seen_share(result, row), (double)result->threads_seen, Z_95);
+}
+
+double probe_seen_ns(const struct probe_result *result)
+{
+	return result->looks ? (double)result->duration_ns * (double)result->threads_seen /
+				       (double)result->looks
+			     : 0;
+}
+
 /* The total of N calls from a random n of them: N times their mean; its variance N^2 s^2 / n (1 - n/N). */
 double probe_inclusive(const struct probe_cli *cli, const struct probe_row *row, double *half_width)
 {
@@ -53,6 +72,8 @@ static int compare_by_time(const void *a, const void *b)
 
 	if (x->refused != y->refused)
 		return x->refused - y->refused;
+	if (x->seen != y->seen)
+		return x->seen < y->seen ? 1 : -1;
 	if (x->sums.inclusive != y->sums.inclusive)
 		return x->sums.inclusive < y->sums.inclusive ? 1 : -1;
 	if (x->sums.calls != y->sums.calls)
@@ -109,6 +130,17 @@ static void notes_add(const struct probe_cli *cli, const struct probe_result *re
 static void row_count(const struct probe_row *row, struct output *output)
 {
 	output_format(output, "%14llu  ", (unsigned long long)row->sums.calls);
+}
+
+static void row_state(const struct probe_result *result, const struct probe_row *row,
+		      struct output *output)
+{
+	const struct bounds bounds = probe_seen(result, row);
+	char range[40];
+
+	snprintf(range, sizeof(range), "%.1f-%.1f %%", bounds.lo * 100, bounds.hi * 100);
+	output_format(output, "%14llu %13llu %7.1f %% %15s  ", (unsigned long long)row->sums.calls,
+		      (unsigned long long)row->seen, probe_seen_share(result, row) * 100, range);
 }
 
 static void row_time(const struct probe_cli *cli, const struct probe_result *result,
@@ -297,7 +329,14 @@ void probe_text(const struct probe_cli *cli, struct probe_result *result, struct
 	if (result->n_rows)
 		qsort(result->rows, result->n_rows, sizeof(*result->rows), compare_by_time);
 	head_add(cli, result, output);
-	if (timed)
+	if (cli->options.mode == PROBE_STATE && !cli->options.dry_run)
+		output_format(
+			output,
+			"threads were looked at %llu times at random moments: %llu states, "
+			"%llu of them in no probed function\n\n%14s %13s %9s %15s  function\n",
+			(unsigned long long)result->looks, (unsigned long long)result->threads_seen,
+			(unsigned long long)result->seen_outside, "calls", "seen", "share", "95 %");
+	else if (timed)
 		output_format(output, "%14s %13s %13s %13s  function\n", "calls", "total",
 			      cli->options.every > 1 ? "+-" : "self", "mean");
 	else if (!cli->options.dry_run)
@@ -309,6 +348,8 @@ void probe_text(const struct probe_cli *cli, struct probe_result *result, struct
 			continue;
 		if (timed)
 			row_time(cli, result, row, output);
+		else if (cli->options.mode == PROBE_STATE && !cli->options.dry_run)
+			row_state(result, row, output);
 		else if (!cli->options.dry_run)
 			row_count(row, output);
 		else

@@ -13,12 +13,17 @@ void buffers_plan_make(struct buffers_plan *plan, enum probe_mode mode, uint32_t
 	uint64_t block;
 
 	*plan = (struct buffers_plan){ .n_functions = n_functions };
-	plan->function_bytes =
-		mode == PROBE_COUNT ? AGENT_COUNT_BYTES : (uint32_t)sizeof(struct agent_function);
+	plan->function_bytes = probe_mode_measures(mode) ? (uint32_t)sizeof(struct agent_function)
+							 : AGENT_COUNT_BYTES;
 	block = ALIGN(AGENT_FUNCTIONS_OFFSET + (uint64_t)n_functions * plan->function_bytes, 64);
 	plan->pool_offset = (uint32_t)block;
 	if (probe_mode_measures(mode))
 		block += sizeof(struct agent_frame) * AGENT_FRAMES;
+	if (mode == PROBE_STATE) {
+		plan->state_offset = (uint32_t)block;
+		plan->n_states = AGENT_STATES;
+		block += sizeof(struct agent_state) * AGENT_STATES;
+	}
 	plan->block_bytes = (uint32_t)ALIGN(block, 64);
 	plan->overflow_offset = AGENT_SLOTS_OFFSET + AGENT_SLOTS_BYTES;
 	plan->blocks_offset = ALIGN(plan->overflow_offset + UINT64_C(8) * n_functions, AGENT_PAGE);
@@ -49,6 +54,8 @@ void buffers_header_fill(struct agent_shared *shared, const struct buffers_plan 
 		.function_bytes = plan->function_bytes,
 		.pool_offset = plan->pool_offset,
 		.n_frames = AGENT_FRAMES,
+		.state_offset = plan->state_offset,
+		.n_states = plan->n_states,
 		.cap = cap,
 		.epoch = 1,
 		.every = every ? every : 1,
@@ -63,15 +70,16 @@ void buffers_null_block(uint8_t *buffers, uint64_t address)
 	block->self = address + AGENT_PAGE;
 }
 
-static uint32_t blocks_taken(const struct agent_shared *shared, const struct buffers_plan *plan)
+uint32_t buffers_blocks_taken(const uint8_t *buffers, const struct buffers_plan *plan)
 {
+	const struct agent_shared *shared = (const struct agent_shared *)(const void *)buffers;
 	const uint64_t taken = __atomic_load_n(&shared->blocks_taken, __ATOMIC_RELAXED);
 
 	return taken < plan->n_blocks ? (uint32_t)taken : plan->n_blocks;
 }
 
-static const struct agent_block *block_at(const uint8_t *buffers, const struct buffers_plan *plan,
-					  uint32_t index)
+const struct agent_block *buffers_block(const uint8_t *buffers, const struct buffers_plan *plan,
+					uint32_t index)
 {
 	return (const struct agent_block *)(const void *)(buffers + plan->blocks_offset +
 							  (uint64_t)index * plan->block_bytes);
@@ -97,13 +105,13 @@ void buffers_function_sums(const uint8_t *buffers, const struct buffers_plan *pl
 			   enum probe_mode mode, uint32_t index, struct function_sums *sums)
 {
 	const struct agent_shared *shared = (const struct agent_shared *)(const void *)buffers;
-	const uint32_t n = blocks_taken(shared, plan);
+	const uint32_t n = buffers_blocks_taken(buffers, plan);
 	const uint64_t *overflow =
 		(const uint64_t *)(const void *)(buffers + plan->overflow_offset);
 
 	sums->calls += overflow[index];
 	for (uint32_t i = 0; i < n; i++) {
-		const struct agent_block *block = block_at(buffers, plan, i);
+		const struct agent_block *block = buffers_block(buffers, plan, i);
 		const struct agent_function *function =
 			(const struct agent_function *)(const void *)((const uint8_t *)block +
 								      AGENT_FUNCTIONS_OFFSET +
@@ -127,13 +135,13 @@ void buffers_sums(const uint8_t *buffers, const struct buffers_plan *plan,
 		  struct buffers_sums *sums)
 {
 	const struct agent_shared *shared = (const struct agent_shared *)(const void *)buffers;
-	const uint32_t n = blocks_taken(shared, plan);
+	const uint32_t n = buffers_blocks_taken(buffers, plan);
 
 	sums->threads += shared->threads;
 	sums->without_block += shared->without_block;
 	sums->foreign += shared->foreign;
 	for (uint32_t i = 0; i < n; i++) {
-		const struct agent_block *block = block_at(buffers, plan, i);
+		const struct agent_block *block = buffers_block(buffers, plan, i);
 
 		sums->odd_exits += block->odd_exits;
 		sums->nested += block->nested;

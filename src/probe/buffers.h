@@ -18,6 +18,7 @@ struct buffers_plan {
 	uint64_t bytes; /* of the memfd */
 	uint64_t overflow_offset, blocks_offset;
 	uint32_t n_functions, function_bytes, block_bytes, n_blocks, pool_offset;
+	uint32_t state_offset, n_states; /* of mode state, in a block */
 };
 
 /* As many blocks as `limit_bytes` hold, at least one. */
@@ -51,6 +52,18 @@ struct buffers_sums {
 	uint32_t page_errno;             /* why the last of these could not */
 	uint64_t enabled_ns, running_ns; /* of the event */
 };
+
+/* Mode state: offset in a block of the last place for an open call. */
+static inline uint32_t buffers_state_end(const struct buffers_plan *plan)
+{
+	return plan->state_offset +
+	       (plan->n_states ? plan->n_states - 1 : 0) * (uint32_t)sizeof(struct agent_state);
+}
+
+/* Blocks that threads have had so far, and one of them. */
+uint32_t buffers_blocks_taken(const uint8_t *buffers, const struct buffers_plan *plan);
+const struct agent_block *buffers_block(const uint8_t *buffers, const struct buffers_plan *plan,
+					uint32_t index);
 
 /* Adds what the buffers hold now; the target may be writing. */
 void buffers_function_sums(const uint8_t *buffers, const struct buffers_plan *plan,

@@ -113,6 +113,7 @@ static enum status bench_make(struct bench *bench, const struct stub *stub,
 {
 	struct buffers_plan plan;
 	struct agent_control *control;
+	struct stub own = *stub;
 
 	buffers_plan_make(&plan, stub->mode, 1, UINT64_C(1) << 20);
 	bench->buffers_bytes = plan.bytes;
@@ -134,7 +135,8 @@ static enum status bench_make(struct bench *bench, const struct stub *stub,
 	control->pid = (uint64_t)getpid();
 	buffers_null_block(bench->buffers, control->buffers);
 	bench->block = (struct agent_block *)(void *)(bench->buffers + plan.blocks_offset);
-	bench_code(bench, stub);
+	own.state_end = buffers_state_end(&plan);
+	bench_code(bench, &own);
 	__builtin___clear_cache((char *)bench->region, (char *)bench->region + bench->region_bytes);
 	if (mprotect(bench->region + AGENT_CODE_OFFSET, bench->region_bytes - AGENT_CODE_OFFSET,
 		     PROT_READ | PROT_EXEC) < 0 ||

@@ -408,6 +408,7 @@ static void function_fill(struct filler *filler, struct install_function *functi
 			     .sampled = install->sampled,
 			     .atomics = machine_has_atomics(),
 			     .full = install->full,
+			     .state_end = install->state_end,
 			     .function = function->number,
 			     .function_bytes = filler->function_bytes,
 			     .region = install->regions[function->region].address -

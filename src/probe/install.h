@@ -44,6 +44,7 @@ struct install {
 	struct image *image;
 	enum probe_mode mode;
 	bool capped, sampled, full;
+	uint32_t state_end; /* as a stub has it */
 	struct install_function *functions;
 	size_t n, capacity;
 	uint32_t n_planned;

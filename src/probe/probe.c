@@ -200,7 +200,10 @@ static enum status attach(struct probe *probe, struct error *error)
 		return status;
 	buffers_plan_make(&probe->plan, options->mode, probe->install.n_planned,
 			  options->buffer_bytes);
+	probe->install.state_end = buffers_state_end(&probe->plan);
 	status = costs_measure(probe, error);
+	if (status == STATUS_OK && options->mode == PROBE_STATE)
+		status = states_init(&probe->states, probe->install.n_planned, error);
 	if (status == STATUS_OK)
 		status = probes_write(probe, error);
 	return status;
@@ -321,19 +324,39 @@ static void epochs_next(const struct probe_set *set)
 	}
 }
 
+/* What is taken out of the targets while they run; returns when the next time is. */
+static uint64_t look(const struct probe_set *set, uint64_t now)
+{
+	if (set->options->mode != PROBE_STATE)
+		return EVER_NS;
+	for (size_t i = 0; i < set->n; i++) {
+		struct probe *probe = &set->probes[i];
+
+		if (probe->buffers && !probe->ended)
+			states_look(&probe->states, probe->buffers, &probe->plan, probe->pid);
+	}
+	return now + states_gap_ns(set->sys, set->options->look_ns);
+}
+
 /* Until the targets have ended, time is up or the user stops it. */
 static void watch(const struct probe_set *set)
 {
 	const struct probe_options *options = set->options;
 	const uint64_t end = options->duration_ns ? set->start_ns + options->duration_ns : EVER_NS;
-	uint64_t now = sys_now_ns(set->sys), epoch = options->cap_epoch_ns, tell;
+	uint64_t now = sys_now_ns(set->sys), epoch = options->cap_epoch_ns, tell, next;
 
 	epoch = epoch && options->cap ? now + epoch : EVER_NS;
 	tell = set->hooks->progress_ns ? now + set->hooks->progress_ns : EVER_NS;
+	next = options->mode == PROBE_STATE ? now + states_gap_ns(set->sys, options->look_ns)
+					    : EVER_NS;
 	while (now < end && !all_ended(set)) {
-		if (set_wait(set, least(least(least(end, epoch), tell) - now, POLL_NS * 10)))
+		const uint64_t due = least(least(end, epoch), least(tell, next));
+
+		if (set_wait(set, due > now ? least(due - now, POLL_NS * 10) : 0))
 			break;
 		now = sys_now_ns(set->sys);
+		if (now >= next)
+			next = look(set, next);
 		if (now >= epoch) {
 			epochs_next(set);
 			epoch = now + options->cap_epoch_ns;
@@ -465,6 +488,7 @@ static void target_release(struct probe *probe)
 		close(probe->memfd);
 	if (probe->pidfd >= 0)
 		close(probe->pidfd);
+	states_release(&probe->states);
 	install_release(&probe->install);
 	image_release(&probe->image);
 }

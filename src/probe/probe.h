@@ -24,6 +24,7 @@ struct probe_options {
 	uint64_t duration_ns;              /* 0: until the target ends or the user interrupts */
 	uint64_t buffer_bytes;
 	const char *event; /* as metric_choose takes it; NULL: the clock */
+	uint64_t look_ns;  /* mode state: mean time from look to look */
 	bool barrier;      /* reads wait for earlier instructions */
 	struct selection *selection;
 	const pid_t *pids; /* n_pids 0: launch argv */
@@ -54,6 +55,7 @@ struct probe_row {
 	bool refused, capped;
 	uint32_t refused_in;       /* how many of several processes */
 	struct function_sums sums; /* ticks, of all processes */
+	uint64_t seen;             /* mode state: times that a thread was seen in it */
 	double missing; /* of an event: share of its threads' time that was not counted */
 };
 
@@ -84,6 +86,7 @@ struct probe_result {
 	uint64_t duration_ns;
 	double ticks_per_ns, pair_ticks, inner_ticks;
 	struct metric metric;
+	uint64_t looks, threads_seen, seen_outside; /* mode state, over all processes */
 	struct buffers_sums sums;
 	struct guardian_stops attach, detach;
 	uint64_t sites, buffer_bytes, code_bytes;

@@ -8,6 +8,7 @@
 #include "probe/calibrate.h"
 #include "probe/ownership.h"
 #include "probe/probe.h"
+#include "probe/states.h"
 
 struct probe {
 	const struct probe_options *options;
@@ -21,6 +22,7 @@ struct probe {
 	struct install install;
 	struct buffers_plan plan;
 	struct calibration calibration;
+	struct states states;
 	pid_t pid;
 	int memfd, pidfd;
 	uint8_t *buffers;

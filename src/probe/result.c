@@ -154,6 +154,8 @@ static enum status row_add(struct probe *probe, const struct install_function *f
 	buffers_function_sums(probe->buffers, &probe->plan, probe->options->mode, function->number,
 			      &row->sums);
 	row->capped = row->sums.capped > 0;
+	if (probe->states.samples)
+		row->seen += probe->states.samples[function->number];
 	if (row->sums.enabled_ns)
 		row->missing = 1 - (double)row->sums.running_ns / (double)row->sums.enabled_ns;
 	if (!share_add(process, row, &before))
@@ -213,6 +215,9 @@ enum status result_fill(struct probe *probe, struct error *error)
 	rows_count(result);
 	if (!probe->buffers || status != STATUS_OK)
 		return status;
+	result->looks += probe->states.looks;
+	result->threads_seen += probe->states.threads;
+	result->seen_outside += probe->states.outside;
 	buffers_sums(probe->buffers, &probe->plan, &result->sums);
 	process->threads = result->sums.threads - threads_before;
 	result->ticks_per_ns = calibration_ticks_per_ns(&probe->calibration, probe->sys);

@@ -16,7 +16,7 @@
 #include "agent/layout.h"
 #include "code/plan.h"
 
-enum probe_mode { PROBE_COUNT, PROBE_TIME };
+enum probe_mode { PROBE_COUNT, PROBE_TIME, PROBE_STATE };
 
 /* Calls are measured, not only counted. */
 static inline bool probe_mode_measures(enum probe_mode mode)
@@ -32,7 +32,8 @@ struct stub {
 	bool full;         /* by an event, with ordered reads or into a trace */
 	uint32_t function; /* number of the function in the blocks */
 	uint32_t function_bytes;
-	uint64_t region; /* address of the region, in the terms of the plan's module */
+	uint32_t state_end; /* offset in a block of the last struct agent_state */
+	uint64_t region;    /* address of the region, in the terms of the plan's module */
 	struct agent_entries entries;
 };
 

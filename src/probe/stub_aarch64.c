@@ -436,9 +436,10 @@ static bool hook_append(struct writer *w, enum code_site_kind kind)
 	const struct stub *stub = w->stub;
 	const bool in_line = stub->mode == PROBE_COUNT || stub->sampled || stub->capped;
 
-	if (stub->mode != PROBE_COUNT && !probe_mode_measures(stub->mode))
-		return false;
-	if (kind == CODE_SITE_ENTRY && in_line)
+	if (stub->mode == PROBE_STATE)
+		pair_called(w, kind == CODE_SITE_ENTRY ? stub->entries.state_enter
+						       : stub->entries.state_leave);
+	else if (kind == CODE_SITE_ENTRY && in_line)
 		entry_inline(w);
 	else if (kind == CODE_SITE_ENTRY)
 		pair_called(w, stub->full ? stub->entries.full_enter : stub->entries.enter);

@@ -18,20 +18,33 @@
 
 #include <elf.h>
 
-#define STUB_MAX_LABELS 8u
+#define STUB_MAX_LABELS 12u
 #define STUB_MAX_JUMPS  32u
 #define STUB_MAX_RANGES 16u /* of a function with an indirect exit */
 #define RED_ZONE        128
 
-enum label { LABEL_OUT, LABEL_MINE, LABEL_CALL, LABEL_AGAIN, LABEL_COUNT, LABEL_INSIDE, LABEL_END };
+enum label {
+	LABEL_OUT,
+	LABEL_MINE,
+	LABEL_CALL,
+	LABEL_AGAIN,
+	LABEL_COUNT,
+	LABEL_INSIDE,
+	LABEL_SLOW,
+	LABEL_DONE,
+	LABEL_LEFT,
+	LABEL_END,
+	LABEL_AFTER
+};
 
-/* Code under construction with forward jumps: all with 32 bits, filled in at the end. */
+/* Code under construction with forward jumps, filled in at the end. */
 struct writer {
 	const struct stub *stub;
 	struct code_buffer *buffer;
 	struct {
 		size_t at; /* of the displacement */
 		enum label label;
+		bool is_short; /* 8 bits */
 	} jumps[STUB_MAX_JUMPS];
 	size_t n_jumps;
 	size_t labels[STUB_MAX_LABELS];
@@ -66,6 +79,16 @@ static void put_jump(struct writer *w, enum label label)
 	put_u32(w, 0);
 }
 
+/* The only jump that asks no flag; the label must be within 127 bytes. */
+static void put_jump_if_rcx_is_0(struct writer *w, enum label label)
+{
+	PUT(w, 0xe3); /* jrcxz */
+	w->jumps[w->n_jumps].at = w->buffer->size;
+	w->jumps[w->n_jumps].is_short = true;
+	w->jumps[w->n_jumps++].label = label;
+	PUT(w, 0);
+}
+
 static void put_label(struct writer *w, enum label label)
 {
 	w->labels[label] = w->buffer->size;
@@ -74,11 +97,15 @@ static void put_label(struct writer *w, enum label label)
 static void jumps_fill(struct writer *w)
 {
 	for (size_t i = 0; i < w->n_jumps; i++) {
-		const size_t at = w->jumps[i].at;
-		const uint32_t distance = (uint32_t)(w->labels[w->jumps[i].label] - (at + 4));
+		const size_t at = w->jumps[i].at, bytes = w->jumps[i].is_short ? 1 : 4;
+		const uint32_t distance = (uint32_t)(w->labels[w->jumps[i].label] - (at + bytes));
 
-		if (at + 4 <= w->buffer->size && !w->buffer->full)
-			memcpy(w->buffer->bytes + at, &distance, sizeof(distance));
+		if (w->buffer->full || at + bytes > w->buffer->size)
+			continue;
+		if (w->jumps[i].is_short && distance > INT8_MAX)
+			w->buffer->unreachable = true;
+		memcpy(w->buffer->bytes + at, &distance,
+		       bytes); /* little-endian: the low byte first */
 	}
 }
 
@@ -107,12 +134,17 @@ static void put_close(struct writer *w)
 	PUT(w, 0x48, 0x8d, 0xa4, 0x24, 0x80, 0x00, 0x00, 0x00); /* lea 0x80(%rsp),%rsp */
 }
 
+static void put_control(struct writer *w)
+{
+	PUT(w, 0x48, 0x8b, 0x0d); /* mov control.negative_owner(%rip),%rcx */
+	put_distance(w, AGENT_CONTROL_OFFSET + offsetof(struct agent_control, negative_owner));
+}
+
 /* Goes on only when probes are on and the block is this thread's; else to LABEL_OUT, or, for a thread's first
  * hit, falls through with LABEL_MINE ahead. */
 static void put_tests(struct writer *w)
 {
-	PUT(w, 0x48, 0x8b, 0x0d); /* mov control.negative_owner(%rip),%rcx */
-	put_distance(w, AGENT_CONTROL_OFFSET + offsetof(struct agent_control, negative_owner));
+	put_control(w);
 	PUT(w, 0x48, 0x85, 0xc9); /* test %rcx,%rcx */
 	PUT(w, 0x0f, 0x84);       /* jz */
 	put_jump(w, LABEL_OUT);
@@ -163,7 +195,8 @@ static void put_cap(struct writer *w)
 	put_u32(w, of_function(w->stub, offsetof(struct agent_function, left)));
 }
 
-static void entry_inline(struct writer *w)
+/* Up to where the thread's block is known: LABEL_MINE. */
+static void put_entry_tests(struct writer *w)
 {
 	put_open(w);
 	put_tests(w);
@@ -176,10 +209,20 @@ static void entry_inline(struct writer *w)
 	PUT(w, 0x0f, 0x84);             /* jz: counted for a thread without a block */
 	put_jump(w, LABEL_OUT);
 	put_label(w, LABEL_MINE);
-	if (w->stub->capped)
-		put_cap(w);
+}
+
+static void put_count(struct writer *w)
+{
 	PUT(w, 0x65, 0x48, 0xff, 0x04, 0x25); /* incq %gs:calls */
 	put_u32(w, of_function(w->stub, offsetof(struct agent_function, calls)));
+}
+
+static void entry_inline(struct writer *w)
+{
+	put_entry_tests(w);
+	if (w->stub->capped)
+		put_cap(w);
+	put_count(w);
 	if (probe_mode_measures(w->stub->mode)) {
 		PUT(w, 0x65, 0x48, 0xff, 0x0c, 0x25); /* decq %gs:countdown */
 		put_u32(w, offsetof(struct agent_block, countdown));
@@ -215,6 +258,78 @@ static void exit_inline(struct writer *w)
 				   : w->stub->entries.leave_inline);
 	put_label(w, LABEL_OUT);
 	put_close(w);
+}
+
+/* Pushes this call, when the one below it is that of a caller and there is room. The slot is written before
+ * it becomes the top: who reads from outside sees the one or the other. */
+static void entry_state(struct writer *w)
+{
+	put_entry_tests(w);
+	put_count(w);
+	PUT(w, 0x50);                         /* push %rax */
+	PUT(w, 0x65, 0x48, 0x8b, 0x0c, 0x25); /* mov %gs:state_top,%rcx */
+	put_u32(w, offsetof(struct agent_block, state_top));
+	PUT(w, 0x48, 0x8d, 0x84, 0x24, RED_ZONE + 24, 0, 0, 0); /* lea 152(%rsp),%rax */
+	PUT(w, 0x48, 0xf7, 0xd8);                               /* neg %rax */
+	PUT(w, 0x65, 0x48, 0x39, 0x01);                         /* cmp %rax,%gs:(%rcx) */
+	PUT(w, 0x0f, 0x83);                                     /* jae */
+	put_jump(w, LABEL_SLOW);
+	PUT(w, 0x81, 0xf9); /* cmp $state_end,%ecx */
+	put_u32(w, w->stub->state_end);
+	PUT(w, 0x0f, 0x83); /* jae */
+	put_jump(w, LABEL_SLOW);
+	PUT(w, 0x65, 0x48, 0x89, 0x41, sizeof(struct agent_state)); /* mov %rax,%gs:16(%rcx) */
+	PUT(w, 0x65, 0x48, 0xc7, 0x41, /* movq $function,%gs:24(%rcx) */
+	    sizeof(struct agent_state) + offsetof(struct agent_state, function));
+	put_u32(w, w->stub->function);
+	PUT(w, 0x48, 0x8d, 0x49, sizeof(struct agent_state)); /* lea 16(%rcx),%rcx */
+	PUT(w, 0x65, 0x48, 0x89, 0x0c, 0x25);                 /* mov %rcx,%gs:state_top */
+	put_u32(w, offsetof(struct agent_block, state_top));
+	PUT(w, 0xe9); /* jmp */
+	put_jump(w, LABEL_DONE);
+	put_label(w, LABEL_SLOW);
+	put_agent(w, w->stub->entries.state_enter);
+	put_label(w, LABEL_DONE);
+	PUT(w, 0x58); /* pop %rax */
+	put_label(w, LABEL_OUT);
+	put_close(w);
+}
+
+/* Leaves the flags alone, and so need not save them, when the innermost call is this one. Whether the block is this
+ * thread's need not be asked then: no other thread's stack pointer is the same. */
+static void exit_state(struct writer *w)
+{
+	PUT(w, 0x48, 0x8d, 0x64, 0x24, 0x80); /* lea -0x80(%rsp),%rsp */
+	PUT(w, 0x50, 0x51);                   /* push %rax; push %rcx */
+	put_control(w);                       /* rcx = 0: off, and %gs may lead nowhere */
+	put_jump_if_rcx_is_0(w, LABEL_LEFT);
+	PUT(w, 0x65, 0x48, 0x8b, 0x04, 0x25); /* mov %gs:state_top,%rax */
+	put_u32(w, offsetof(struct agent_block, state_top));
+	PUT(w, 0x65, 0x48, 0x8b, 0x08);                         /* mov %gs:(%rax),%rcx */
+	PUT(w, 0x48, 0x8d, 0x8c, 0x0c, RED_ZONE + 16, 0, 0, 0); /* lea 144(%rsp,%rcx),%rcx */
+	put_jump_if_rcx_is_0(w, LABEL_MINE);
+	PUT(w, 0xe9); /* jmp */
+	put_jump(w, LABEL_SLOW);
+	put_label(w, LABEL_MINE);
+	PUT(w, 0x48, 0x8d, 0x40, 0x100 - sizeof(struct agent_state)); /* lea -16(%rax),%rax */
+	PUT(w, 0x65, 0x48, 0x89, 0x04, 0x25);                         /* mov %rax,%gs:state_top */
+	put_u32(w, offsetof(struct agent_block, state_top));
+	put_label(w, LABEL_LEFT);
+	PUT(w, 0x59, 0x58);                                     /* pop %rcx; pop %rax */
+	PUT(w, 0x48, 0x8d, 0xa4, 0x24, 0x80, 0x00, 0x00, 0x00); /* lea 0x80(%rsp),%rsp */
+	PUT(w, 0xe9);                                           /* jmp */
+	put_jump(w, LABEL_END);
+	put_label(w, LABEL_SLOW);
+	PUT(w, 0x9f, 0x0f, 0x90, 0xc0); /* lahf; seto %al */
+	put_tests(w);
+	PUT(w, 0x0f, 0x85); /* jnz */
+	put_jump(w, LABEL_OUT);
+	PUT(w, 0x50); /* push %rax */
+	put_agent(w, w->stub->entries.state_leave);
+	PUT(w, 0x58); /* pop %rax */
+	put_label(w, LABEL_OUT);
+	put_close(w);
+	put_label(w, LABEL_END);
 }
 
 /* Every call is timed: the agent tests, counts and reads the clock. */
@@ -269,11 +384,11 @@ static bool put_target_test(struct writer *w, const struct code_plan *plan,
 static void put_inside(struct writer *w)
 {
 	PUT(w, 0xe9); /* jmp */
-	put_jump(w, LABEL_END);
+	put_jump(w, LABEL_AFTER);
 	put_label(w, LABEL_INSIDE);
 	PUT(w, 0x5a); /* pop %rdx */
 	put_close(w);
-	put_label(w, LABEL_END);
+	put_label(w, LABEL_AFTER);
 }
 
 static void hook_append(struct writer *w, enum code_site_kind kind)
@@ -281,7 +396,11 @@ static void hook_append(struct writer *w, enum code_site_kind kind)
 	const struct stub *stub = w->stub;
 	const bool in_line = stub->mode == PROBE_COUNT || stub->sampled || stub->capped;
 
-	if (kind == CODE_SITE_ENTRY && in_line)
+	if (stub->mode == PROBE_STATE && kind == CODE_SITE_ENTRY)
+		entry_state(w);
+	else if (stub->mode == PROBE_STATE)
+		exit_state(w);
+	else if (kind == CODE_SITE_ENTRY && in_line)
 		entry_inline(w);
 	else if (kind == CODE_SITE_ENTRY)
 		pair_called(w, stub->full ? stub->entries.full_enter : stub->entries.enter);
