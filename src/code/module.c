@@ -327,6 +327,12 @@ const uint8_t *code_module_bytes(const struct code_module *module, uint64_t vadd
 	return text->bytes + (vaddr - text->start);
 }
 
+void code_module_notes(const struct code_module *module,
+		       bool (*each)(void *data, const struct code_note *note), void *data)
+{
+	code_notes_read(&module->file, each, data);
+}
+
 bool code_module_is_target(const struct code_module *module, uint64_t vaddr)
 {
 	return code_module_marked(module, CODE_MARK_DIRECT, vaddr) ||

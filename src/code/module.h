@@ -18,6 +18,7 @@
 
 #include "base/sys.h"
 #include "code/insn.h"
+#include "code/notes.h"
 #include "code/refusal.h"
 #include "symbolize/module.h"
 
@@ -86,6 +87,15 @@ size_t code_module_ranges(const struct code_module *module, uint32_t function,
 
 /* The `size` bytes of code at the address as the file has them, NULL when it has fewer. Borrowed. */
 const uint8_t *code_module_bytes(const struct code_module *module, uint64_t vaddr, uint64_t size);
+
+/* The words of data that hold the address once the module is loaded: pointers to a function; of an indirect one, to what
+ * its resolver picked. Returns how many were written, at most `capacity`. */
+size_t code_module_places_of(const struct code_module *module, uint64_t vaddr, uint64_t *places,
+			     size_t capacity);
+
+/* Calls `each` for the marks of the file (notes.h) until it returns false. */
+void code_module_notes(const struct code_module *module,
+		       bool (*each)(void *data, const struct code_note *note), void *data);
 
 /* True when control may come to the address other than by falling through. */
 bool code_module_is_target(const struct code_module *module, uint64_t vaddr);

@@ -145,6 +145,17 @@ uint64_t code_module_pointer(const struct code_module *module, uint64_t place)
 	return 0;
 }
 
+size_t code_module_places_of(const struct code_module *module, uint64_t vaddr, uint64_t *places,
+			     size_t capacity)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < module->n_pointers && n < capacity; i++)
+		if (module->pointers[i].value == vaddr)
+			places[n++] = module->pointers[i].place;
+	return n;
+}
+
 static void rela_read(struct code_module *module, const struct dynamic *dynamic, uint64_t start,
 		      uint64_t size)
 {
@@ -157,6 +168,18 @@ static void rela_read(struct code_module *module, const struct dynamic *dynamic,
 	for (uint64_t i = 0; bytes && i < n; i++)
 		if (rela_value(module, dynamic, bytes + i * sizeof(Elf64_Rela), &place, &value))
 			pointer_add(module, place, value);
+}
+
+/* Programs without a dynamic section relocate what indirect functions picked: their relocations are found by section. */
+static void static_rela_read(struct code_module *module, const struct dynamic *dynamic)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+
+	while ((section = elf_nextscn(module->file.elf, section)))
+		if (gelf_getshdr(section, &header) && header.sh_type == SHT_RELA &&
+		    (header.sh_flags & SHF_ALLOC))
+			rela_read(module, dynamic, header.sh_addr, header.sh_size);
 }
 
 /* RELR: an even word is an address, whose word is relocated; an odd one a bitmap of the 63 words that follow
@@ -245,6 +268,8 @@ void code_data_read(struct code_module *module)
 	rela_read(module, &dynamic, dynamic.rela, dynamic.rela_size);
 	rela_read(module, &dynamic, dynamic.jmprel, dynamic.jmprel_size);
 	relr_read(module, &dynamic);
+	if (!dynamic.rela && !dynamic.jmprel)
+		static_rela_read(module, &dynamic);
 	if (module->n_pointers)
 		qsort(module->pointers, module->n_pointers, sizeof(*module->pointers),
 		      pointer_compare);

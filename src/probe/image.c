@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "code/notes.h"
 #include "symbolize/symbol_table.h"
 #include "target/mapped_file.h"
 #include "target/maps.h"
@@ -49,10 +50,27 @@ static bool model_is_meant(const struct selection *selection, const char *path,
 	return false;
 }
 
-/* The model names each function once; its other names stand in the tables alone. */
-static bool alias_is_meant(const struct image *image, const struct selection *selection,
-			   const char *path, const char *file_path)
+struct wanted_marks {
+	struct selection *selection;
+	const char *path;
+	bool found;
+};
+
+static bool mark_seen(void *data, const struct code_note *note)
 {
+	struct wanted_marks *wanted = data;
+
+	for (size_t i = 0; i < wanted->selection->n && !wanted->found; i++)
+		wanted->found = selection_means_mark(&wanted->selection->words[i], wanted->path,
+						     note->provider, note->name);
+	return !wanted->found;
+}
+
+/* The model names each function once; its other names stand in the tables alone. */
+static bool alias_is_meant(const struct image *image, struct selection *selection, const char *path,
+			   const char *file_path)
+{
+	struct wanted_marks marks = { selection, path, false };
 	struct symbol_table table = { 0 };
 	struct elf_file file;
 	size_t n;
@@ -64,12 +82,13 @@ static bool alias_is_meant(const struct image *image, const struct selection *se
 	(void)symbol_table_read(&table, &file, SHT_DYNSYM, &n);
 	for (size_t i = 0; i < table.n && !meant; i++)
 		meant = selection_means(selection, path, table.symbols[i].name);
+	code_notes_read(&file, mark_seen, &marks);
 	symbol_table_release(&table);
 	elf_file_release(&file);
-	return meant;
+	return meant || marks.found;
 }
 
-static void module_analyse(struct image *image, const struct selection *selection,
+static void module_analyse(struct image *image, struct selection *selection,
 			   struct image_module *module, const struct map *map)
 {
 	const struct mapping mapping = { image->pid, map->start, map->end, map->major,
@@ -114,7 +133,7 @@ static void module_analyse(struct image *image, const struct selection *selectio
 	module->why = strdup(error.text);
 }
 
-static enum status mapping_add(struct image *image, const struct selection *selection,
+static enum status mapping_add(struct image *image, struct selection *selection,
 			       const struct map *map, struct error *error)
 {
 	struct image_module *module = module_of(image, map);
@@ -145,7 +164,7 @@ static enum status mapping_add(struct image *image, const struct selection *sele
 }
 
 enum status image_open(struct image *image, const struct sys *sys, pid_t pid,
-		       const struct selection *selection, struct error *error)
+		       struct selection *selection, struct error *error)
 {
 	const struct symbolizer_options options = { .demangle = true };
 	struct map map;

@@ -39,7 +39,7 @@ struct image {
 /* Reads the mappings of the process and analyses the modules that the selection may mean. A module that cannot be
  * analysed is kept with its reason. Release in any case. */
 MUST_CHECK enum status image_open(struct image *image, const struct sys *sys, pid_t pid,
-				  const struct selection *selection, struct error *error);
+				  struct selection *selection, struct error *error);
 void image_release(struct image *image);
 
 /* Reads the mappings anew. */

@@ -14,15 +14,14 @@
 #include "probe/placement.h"
 
 #define REGION_MIN_BYTES UINT64_C(0x10000)
-#define FAULT_SIGNALS \
-	((UINT64_C(1) << 10) | (UINT64_C(1) << 6) | (UINT64_C(1) << 7) | (UINT64_C(1) << 3))
 
 static const struct {
 	const char *name, *text;
 } reasons[INSTALL_N_REFUSALS] = {
 	[INSTALL_PROBED] = { "", "" },
 	[INSTALL_CODE] = { "", "" },
-	[INSTALL_IFUNC] = { "ifunc", "an indirect function: its address is the resolver's" },
+	[INSTALL_IFUNC] = { "ifunc", "an indirect function: nothing in the module says what its "
+				     "resolver picked" },
 	[INSTALL_CHANGED] = { "changed", "the code in memory is not the file's" },
 	[INSTALL_NO_ROOM] = { "no-room", "no free page within reach of a jump" },
 	[INSTALL_UNREACHABLE] = { "unreachable",
@@ -40,124 +39,6 @@ const char *install_reason_text(const struct install_function *function)
 {
 	return function->refusal == INSTALL_CODE ? code_refusal_text(function->code_refusal)
 						 : reasons[function->refusal].text;
-}
-
-/* Handlers of SIGILL, SIGBUS, SIGFPE or SIGSEGV see where a fault happened. */
-static bool faults_matter(const struct install *install)
-{
-	char path[64], *text, *at;
-	uint64_t caught = 0;
-
-	snprintf(path, sizeof(path), "/proc/%d/status", install->image->pid);
-	if (sys_read_file(install->sys, -1, path, 1u << 20, &text, NULL, NULL) != STATUS_OK)
-		return true;
-	at = strstr(text, "\nSigCgt:");
-	if (at)
-		caught = strtoull(at + 8, NULL, 16);
-	free(text);
-	return caught & FAULT_SIGNALS;
-}
-
-/* The bytes that a plan writes or moves, as they are in memory now. */
-static bool live_as_file(const struct install *install, const struct install_function *function,
-			 int memory_fd)
-{
-	for (uint32_t i = 0; i < function->plan.n_patches; i++) {
-		const struct code_patch *patch = &function->plan.patches[i];
-		const uint64_t start =
-			patch->moved.end > patch->moved.start ? patch->moved.start : patch->start;
-		const uint64_t size =
-			patch->moved.end > patch->moved.start ? patch->moved.end - start : 2;
-		const uint8_t *file = code_module_bytes(function->module->code, start, size);
-		uint8_t live[CODE_PLAN_MAX_BODY];
-
-		if (!file || size > sizeof(live) ||
-		    sys_pread_full(install->sys, memory_fd, live, size,
-				   (off_t)(start + function->module->bias)) != (ssize_t)size ||
-		    memcmp(file, live, size) != 0)
-			return false;
-	}
-	return true;
-}
-
-static void function_plan(struct install *install, struct install_function *function,
-			  const struct code_function *code, const struct code_plan_options *options,
-			  int memory_fd)
-{
-	function->number = UINT32_MAX;
-	if (code->ifunc) {
-		function->refusal = INSTALL_IFUNC;
-		return;
-	}
-	function->code_refusal =
-		code_plan_make(&function->plan, function->module->code, function->index, options);
-	if (function->code_refusal != CODE_PLANNED) {
-		function->refusal = INSTALL_CODE;
-		return;
-	}
-	if (!live_as_file(install, function, memory_fd)) {
-		function->refusal = INSTALL_CHANGED;
-		return;
-	}
-	function->number = install->n_planned++;
-	install->n_sites += function->plan.n_sites;
-}
-
-static enum status module_choose(struct install *install, const struct image_module *module,
-				 struct selection *selection,
-				 const struct code_plan_options *options, int memory_fd,
-				 struct error *error)
-{
-	size_t n;
-	const struct code_function *functions = code_module_functions(module->code, &n);
-
-	for (size_t i = 0; i < n; i++) {
-		const char *names[IMAGE_MAX_NAMES + 1], *shown;
-		size_t n_names;
-
-		if (functions[i].owner != i || functions[i].stub)
-			continue;
-		n_names = image_names(module, &functions[i], names, &shown);
-		if (!selection_matches(selection, module->path, names, n_names))
-			continue;
-		if (install->n >= INSTALL_MAX_FUNCTIONS ||
-		    !array_reserve(&install->functions, &install->capacity, install->n + 1))
-			return error_set(error, STATUS_LIMIT, "more than %u functions are meant",
-					 INSTALL_MAX_FUNCTIONS);
-		install->functions[install->n] =
-			(struct install_function){ .module = module, .index = (uint32_t)i };
-		function_plan(install, &install->functions[install->n++], &functions[i], options,
-			      memory_fd);
-	}
-	return STATUS_OK;
-}
-
-enum status install_choose(struct install *install, const struct sys *sys, struct image *image,
-			   struct selection *selection, struct error *error)
-{
-	struct code_plan_options options;
-	char path[64];
-	int memory_fd;
-	enum status status = STATUS_OK;
-
-	install->sys = sys;
-	install->image = image;
-	options = (struct code_plan_options){ .faults_matter = faults_matter(install),
-					      .entry_only = install->mode == PROBE_COUNT };
-	snprintf(path, sizeof(path), "/proc/%d/mem", image->pid);
-	memory_fd = sys->openat(sys->state, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
-	if (memory_fd < 0)
-		return error_set_errno(error, status_from_errno(-memory_fd), -memory_fd,
-				       "may not read the memory of process %d (the same user or "
-				       "CAP_SYS_PTRACE is needed; kernel.yama.ptrace_scope)",
-				       image->pid);
-	for (size_t i = 0; status == STATUS_OK && i < image->n; i++) {
-		if (image->modules[i].code)
-			status = module_choose(install, &image->modules[i], selection, &options,
-					       memory_fd, error);
-	}
-	sys->close(sys->state, memory_fd);
-	return status;
 }
 
 /* More than a trampoline takes: hooks of up to 400 bytes, and the moved run twice over. */
@@ -417,7 +298,8 @@ static void function_fill(struct filler *filler, struct install_function *functi
 	bool good;
 
 	memcpy(&stub.entries, agent_code_start, sizeof(stub.entries));
-	good = patch_emit(filler, function, &plan->patches[plan->entry_patch], &stub, &resume);
+	good = plan->entry_patch >= plan->n_patches ||
+	       patch_emit(filler, function, &plan->patches[plan->entry_patch], &stub, &resume);
 	for (uint32_t i = 0; good && i < plan->n_patches; i++) {
 		if (i != plan->entry_patch)
 			good = patch_emit(filler, function, &plan->patches[i], &stub, &resume);
@@ -512,10 +394,16 @@ void install_settle(struct install *install, struct guardian_arena *arena)
 	free(states);
 }
 
+static void function_release(struct install_function *function)
+{
+	code_plan_release(&function->plan);
+	free(function->point);
+}
+
 void install_release(struct install *install)
 {
 	for (size_t i = 0; i < install->n; i++)
-		code_plan_release(&install->functions[i].plan);
+		function_release(&install->functions[i]);
 	free(install->functions);
 	install->functions = NULL;
 	install->n = install->capacity = 0;

@@ -2,7 +2,7 @@
 /*
  * From chosen functions to what the guardian is to write: plans, numbers in the blocks, regions, trampolines.
  *
- *	install_choose	functions of the image that the selection means; each planned or refused
+ *	install_choose	functions and points of the image that the selection means; each planned or refused (choice.c)
  *	install_place	regions for the planned ones (their addresses are wishes until the guardian has mapped them)
  *	install_fill	buffers are there: the agent's code, the trampolines and the writes into the arena
  *	install_settle	what the guardian answered: functions that could not be written are refused
@@ -21,7 +21,7 @@
 enum install_refusal {
 	INSTALL_PROBED = 0,
 	INSTALL_CODE,    /* see code_refusal */
-	INSTALL_IFUNC,   /* a resolver: the name means what it picked */
+	INSTALL_IFUNC,   /* a resolver, and nothing says what it picked */
 	INSTALL_CHANGED, /* the live bytes are not the file's: patched by somebody, or generated */
 	INSTALL_NO_ROOM, /* no free page within reach of a jump */
 	INSTALL_UNREACHABLE, /* what it refers to is too far from the trampoline */
@@ -29,9 +29,16 @@ enum install_refusal {
 	INSTALL_N_REFUSALS
 };
 
+#define INSTALL_MAX_PICKED_FOR 6u
+
 struct install_function {
 	const struct image_module *module;
-	uint32_t index;  /* in the module's functions */
+	uint32_t index;   /* in the module's functions */
+	uint64_t address; /* the object's own */
+	char *point;      /* NULL: a function; else the point as it is shown */
+	/* indirect functions whose resolvers picked this one; borrowed from the module */
+	const char *picked_for[INSTALL_MAX_PICKED_FOR];
+	uint32_t n_picked_for;
 	uint32_t number; /* in the blocks, UINT32_MAX: none */
 	enum install_refusal refusal;
 	enum code_refusal code_refusal;

@@ -60,8 +60,19 @@ static bool row_name(struct probe_row *row, const struct install_function *funct
 	size_t n = image_names(function->module, code, names, &shown);
 	char unnamed[512];
 
+	if (function->point) {
+		row->name = strdup(function->point);
+		row->module = strdup(function->module->name);
+		return row->name && row->module;
+	}
 	/* the demangled name is the last one, when there is one */
 	n -= n > 0 && names[n - 1] == shown && shown != names[0];
+	if (function->n_picked_for && !code->symbol) {
+		shown = function->picked_for[0];
+		n = 0;
+	}
+	for (uint32_t i = 0; i < function->n_picked_for && n < IMAGE_MAX_NAMES; i++)
+		names[n++] = function->picked_for[i];
 	if (!*shown) {
 		snprintf(unnamed, sizeof(unnamed), "%s+0x%llx", function->module->name,
 			 (unsigned long long)code->range.start);
@@ -98,7 +109,7 @@ static struct probe_row *row_of(struct probe *probe, const struct install_functi
 	size_t n_code;
 	const struct code_function *code =
 		&code_module_functions(function->module->code, &n_code)[function->index];
-	struct probe_row row = { .address = code->range.start }, *found = NULL;
+	struct probe_row row = { .address = function->address }, *found = NULL;
 
 	if (!row_name(&row, function, code) ||
 	    !array_reserve(&result->rows, &result->capacity, result->n_rows + 1)) {

@@ -20,6 +20,7 @@ static void word_release(struct selection_word *word)
 	if (!word->glob && word->text)
 		regfree(&word->regex);
 	free(word->glob);
+	free(word->provider);
 	free(word->module);
 	free(word->text);
 }
@@ -56,6 +57,49 @@ static const char *module_end(const char *text)
 	return bang && bang > text && bang[-1] != '[' ? bang : NULL;
 }
 
+/* "function+0x10" */
+static bool offset_split(struct selection_word *word)
+{
+	char *plus = strrchr(word->glob, '+'), *end;
+
+	if (!plus || plus == word->glob || plus[1] < '0' || plus[1] > '9')
+		return false;
+	word->offset = strtoull(plus + 1, &end, 0);
+	if (*end)
+		return false;
+	*plus = '\0';
+	word->kind = SELECTION_OFFSET;
+	return true;
+}
+
+/* "provider:name", with one colon: C++ names have two. False when memory is short. */
+static bool marks_split(struct selection_word *word)
+{
+	char *colon = strchr(word->glob, ':');
+	char *name;
+
+	if (!colon || colon == word->glob || colon[1] == ':' || !colon[1] || strchr(colon + 1, ':'))
+		return true;
+	name = strdup(colon + 1);
+	if (!name)
+		return false;
+	*colon = '\0';
+	word->provider = word->glob;
+	word->glob = name;
+	word->kind = SELECTION_MARKS;
+	return true;
+}
+
+static enum status points_parse(struct selection_word *word, struct error *error)
+{
+	if (!offset_split(word) && !marks_split(word))
+		return error_set(error, STATUS_NO_MEMORY, "out of memory");
+	if (word->exclude && word->kind != SELECTION_FUNCTIONS)
+		return error_set(error, STATUS_USAGE, "-f %s: points cannot be taken away",
+				 word->text);
+	return STATUS_OK;
+}
+
 static enum status word_parse(struct selection_word *word, const char *text, struct error *error)
 {
 	const char *at = text, *bang;
@@ -82,7 +126,7 @@ static enum status word_parse(struct selection_word *word, const char *text, str
 	word->glob = strdup(at);
 	if (!word->glob || (bang && !word->module))
 		return error_set(error, STATUS_NO_MEMORY, "out of memory");
-	return STATUS_OK;
+	return points_parse(word, error);
 }
 
 static enum status word_add(struct selection *selection, const char *text, struct error *error)
@@ -98,6 +142,7 @@ static enum status word_add(struct selection *selection, const char *text, struc
 	status = word_parse(&word, text, error);
 	if (status != STATUS_OK) {
 		free(word.glob);
+		free(word.provider);
 		free(word.module);
 		free(word.text);
 		return status;
@@ -199,10 +244,27 @@ bool selection_means(const struct selection *selection, const char *module, cons
 	for (size_t i = 0; name && i < selection->n; i++) {
 		const struct selection_word *word = &selection->words[i];
 
-		if (!word->exclude && module_matches(word, module) && name_matches(word, name))
+		if (!word->exclude && word->kind != SELECTION_MARKS &&
+		    module_matches(word, module) && name_matches(word, name))
 			return true;
 	}
 	return false;
+}
+
+bool selection_means_offset(struct selection_word *word, const char *module,
+			    const char *const *names, size_t n)
+{
+	return word->kind == SELECTION_OFFSET && word_matches(word, module, names, n);
+}
+
+bool selection_means_mark(struct selection_word *word, const char *module, const char *provider,
+			  const char *name)
+{
+	if (word->kind != SELECTION_MARKS || !module_matches(word, module) ||
+	    fnmatch(word->provider, provider, 0) != 0 || fnmatch(word->glob, name, 0) != 0)
+		return false;
+	word->used = true;
+	return true;
 }
 
 bool selection_matches(struct selection *selection, const char *module, const char *const *names,
@@ -213,6 +275,8 @@ bool selection_matches(struct selection *selection, const char *module, const ch
 	for (size_t i = 0; i < selection->n; i++) {
 		struct selection_word *word = &selection->words[i];
 
+		if (word->kind != SELECTION_FUNCTIONS)
+			continue;
 		if (word->exclude && word_matches(word, module, names, n))
 			return false;
 		if (!word->exclude && word_matches(word, module, names, n))

@@ -411,6 +411,120 @@ static void functions_that_return_twice_are_refused_under_any_of_their_names(voi
 	}
 }
 
+/* A module that relocates one word, and perhaps names its section. */
+static struct code_module *with_section(struct object *object, const char *name, uint64_t start,
+					uint64_t size)
+{
+	Elf64_Ehdr *header = (Elf64_Ehdr *)(void *)object->image;
+	struct code_module *module;
+	struct error error;
+
+	object_finish(object);
+	object_section(object, 5, name,
+		       (Elf64_Shdr){ .sh_type = SHT_PROGBITS,
+				     .sh_flags = SHF_ALLOC,
+				     .sh_addr = start,
+				     .sh_offset = start - object->base,
+				     .sh_size = size });
+	header->e_shnum = 6;
+	assert_int_equal(code_module_open_image(&module, object->image, IMAGE_SIZE, NULL, &error),
+			 STATUS_OK);
+	return module;
+}
+
+static enum code_refusal refusal_at(const struct code_module *module, uint64_t address)
+{
+	size_t n;
+
+	return (enum code_refusal)code_module_functions(
+		       module, &n)[code_module_function_at(module, address)]
+		.refusal;
+}
+
+static void functions_over_a_restartable_sequence_and_its_abort_are_refused(void **state)
+{
+	static const uint8_t code[16] = { [0 ... 14] = 0x90, 0xc3 };
+	const uint32_t head[2] = { 0 };
+	const uint64_t words[3] = { 0, 4, 0 }; /* start, 4 bytes of sequence, abort */
+	struct object object;
+	struct code_module *module;
+	uint64_t before, inside, abort, behind, descriptor;
+
+	(void)state;
+	object_init(&object, EM_X86_64, ET_DYN);
+	before = FUNCTION(&object, "before", code);
+	inside = FUNCTION(&object, "inside", code);
+	abort = FUNCTION(&object, "abort", code);
+	behind = FUNCTION(&object, "behind", code);
+	descriptor = object_data(&object, head, sizeof(head));
+	object_data(&object, words, sizeof(words));
+	object_relative(&object, descriptor + 8, inside + 4);
+	object_relative(&object, descriptor + 24, abort + 2);
+	module = with_section(&object, "__rseq_cs", descriptor, 32);
+	assert_int_equal(refusal_at(module, before), CODE_PLANNED);
+	assert_int_equal(refusal_at(module, inside), CODE_RESTARTABLE);
+	assert_int_equal(refusal_at(module, abort), CODE_RESTARTABLE);
+	assert_int_equal(refusal_at(module, behind), CODE_PLANNED);
+	code_module_close(module);
+	object_release(&object);
+}
+
+static void functions_of_go_are_refused(void **state)
+{
+	static const uint8_t code[16] = { [0 ... 14] = 0x90, 0xc3 };
+	static const char *const marks[] = { ".go.buildinfo", ".gopclntab" };
+	struct object object;
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct code_module *module;
+		uint64_t at;
+
+		object_init(&object, EM_X86_64, ET_EXEC);
+		at = FUNCTION(&object, "main.main", code);
+		module = with_section(&object, marks[i], object.base + DATA, 16);
+		assert_int_equal(refusal_at(module, at), CODE_MOVING_STACK);
+		code_module_close(module);
+		object_release(&object);
+	}
+}
+
+static void packed_relocations_hold_addresses_like_others(void **state)
+{
+	static const uint8_t code[16] = { [0 ... 14] = 0x90, 0xc3 };
+	struct object object;
+	struct code_module *module;
+	Elf64_Dyn *dynamic;
+	uint64_t words[70] = { 0 }, first, last, table, relr[2], places[4];
+	struct error error;
+
+	(void)state;
+	object_init(&object, EM_X86_64, ET_DYN);
+	first = FUNCTION(&object, "first", code);
+	last = FUNCTION(&object, "last", code);
+	words[0] = first + 3;
+	words[2] = last;
+	words[63] = last + 5;
+	table = object_data(&object, words, sizeof(words));
+	/* the first word by its address; the third and the 64th by the bitmap behind it */
+	relr[0] = table;
+	relr[1] = 1 | UINT64_C(1) << 2 | UINT64_C(1) << 63;
+	object_data(&object, relr, sizeof(relr));
+	object_finish(&object);
+	dynamic = (Elf64_Dyn *)(void *)(object.image + DYNAMIC);
+	dynamic[2] = (Elf64_Dyn){ .d_tag = DT_RELR, .d_un.d_val = table + sizeof(words) };
+	dynamic[3] = (Elf64_Dyn){ .d_tag = DT_RELRSZ, .d_un.d_val = sizeof(relr) };
+	assert_int_equal(code_module_open_image(&module, object.image, IMAGE_SIZE, NULL, &error),
+			 STATUS_OK);
+	assert_true(code_module_is_target(module, first + 3));
+	assert_true(code_module_is_target(module, last + 5));
+	assert_false(code_module_is_target(module, first + 4));
+	assert_int_equal(code_module_places_of(module, last, places, 4), 1);
+	assert_int_equal(places[0], table + 16);
+	code_module_close(module);
+	object_release(&object);
+}
+
 static void other_objects_are_refused_with_a_reason(void **state)
 {
 	struct code_module *module;
@@ -481,6 +595,9 @@ int main(void)
 		cmocka_unit_test(landing_pads_are_targets_and_a_damaged_table_refuses),
 		cmocka_unit_test(an_fde_that_starts_in_mid_frame_is_no_function),
 		cmocka_unit_test(functions_that_return_twice_are_refused_under_any_of_their_names),
+		cmocka_unit_test(functions_over_a_restartable_sequence_and_its_abort_are_refused),
+		cmocka_unit_test(functions_of_go_are_refused),
+		cmocka_unit_test(packed_relocations_hold_addresses_like_others),
 		cmocka_unit_test(other_objects_are_refused_with_a_reason),
 		cmocka_unit_test(a_given_model_is_taken_as_it_is),
 	};

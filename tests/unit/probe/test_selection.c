@@ -88,6 +88,67 @@ static void modules_that_no_word_means_are_skipped(void **state)
 	selection_release(&selection);
 }
 
+/* The only word of a selection. */
+static void one_word(struct selection *selection, const char *word)
+{
+	selection_init(selection);
+	assert_int_equal(selection_add(selection, sys_real(), word, NULL), STATUS_OK);
+}
+
+static void a_number_behind_a_name_means_a_point_and_no_function(void **state)
+{
+	const char *const name = "f", *const operators = "operator+";
+	struct selection selection;
+
+	(void)state;
+	one_word(&selection, "x.so!f+0x10");
+	assert_int_equal(selection.words[0].kind, SELECTION_OFFSET);
+	assert_int_equal(selection.words[0].offset, 16);
+	assert_true(selection_means_offset(&selection.words[0], "/lib/x.so", &name, 1));
+	assert_false(selection_means_offset(&selection.words[0], "/lib/y.so", &name, 1));
+	assert_false(selection_matches(&selection, "/lib/x.so", &name, 1));
+	/* the module is one to look at */
+	assert_true(selection_means(&selection, "/lib/x.so", "f"));
+	selection_release(&selection);
+	one_word(&selection, "operator+");
+	assert_int_equal(selection.words[0].kind, SELECTION_FUNCTIONS);
+	assert_true(selection_matches(&selection, "/lib/x.so", &operators, 1));
+	selection_release(&selection);
+	one_word(&selection, "f+10x");
+	assert_int_equal(selection.words[0].kind, SELECTION_FUNCTIONS);
+	selection_release(&selection);
+}
+
+static void one_colon_means_marks_two_are_a_name(void **state)
+{
+	struct selection selection;
+	const char *const name = "ns::f";
+
+	(void)state;
+	one_word(&selection, "assay:iter*");
+	assert_true(selection_means_mark(&selection.words[0], "/bin/x", "assay", "iteration"));
+	assert_false(selection_means_mark(&selection.words[0], "/bin/x", "assay", "work"));
+	assert_false(selection_means_mark(&selection.words[0], "/bin/x", "other", "iteration"));
+	assert_false(selection_means(&selection, "/bin/x", "iteration"));
+	selection_release(&selection);
+	one_word(&selection, "ns::f");
+	assert_true(selection_matches(&selection, "/bin/x", &name, 1));
+	selection_release(&selection);
+}
+
+static void points_cannot_be_taken_away(void **state)
+{
+	struct selection selection;
+	struct error error;
+
+	(void)state;
+	selection_init(&selection);
+	assert_int_equal(selection_add(&selection, sys_real(), "!f+1", &error), STATUS_USAGE);
+	assert_int_equal(selection_add(&selection, sys_real(), "!assay:*", &error), STATUS_USAGE);
+	assert_int_equal(selection.n, 0);
+	selection_release(&selection);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -98,6 +159,9 @@ int main(void)
 		cmocka_unit_test(a_demangled_name_is_meant_without_its_parameters),
 		cmocka_unit_test(a_bad_regex_is_the_users_mistake),
 		cmocka_unit_test(modules_that_no_word_means_are_skipped),
+		cmocka_unit_test(a_number_behind_a_name_means_a_point_and_no_function),
+		cmocka_unit_test(one_colon_means_marks_two_are_a_name),
+		cmocka_unit_test(points_cannot_be_taken_away),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
