@@ -104,8 +104,20 @@ MUST_CHECK enum status event_default(struct event_list *list, const struct sys *
  * stayed as typed. Each call takes one step; call it again after the next failure until it says no. */
 bool event_weaken(struct event *event, const struct sys *sys, int os_errno);
 
-/* Turns errno (positive) of perf_event_open into cause, the knob in the way, and what to try. */
+/* What an event was to be opened on: the kernel has other rules for each. */
+enum event_target {
+	EVENT_ON_SELF, /* the caller, or what it has started */
+	EVENT_ON_TASK, /* another process or thread */
+	EVENT_ON_CPU,  /* whole CPUs, or a cgroup on them */
+};
+
+/* Turns errno (positive) of perf_event_open into cause, the knob in the way, and what to try; the event
+ * was for the caller's own processes. */
 enum status event_open_error(struct error *error, const struct sys *sys, const struct event *event,
 			     int os_errno);
+
+/* The same, for any target. */
+enum status event_open_error_on(struct error *error, const struct sys *sys,
+				const struct event *event, int os_errno, enum event_target target);
 
 #endif

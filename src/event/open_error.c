@@ -4,6 +4,7 @@
  * several causes; those that the attribute or the machine's settings rule out are not told.
  */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,12 +16,43 @@ static const char *shown_name(const struct event *event)
 	return event->granted ? event->granted : event->asked ? event->asked : "event";
 }
 
+/* The highest perf_event_paranoid at which the kernel lets anybody open this, INT_MIN: it does not depend
+ * on that. From kernel/events/core.c: perf_allow_tracepoint() wants -1, perf_allow_cpu() (no task) 0,
+ * perf_allow_kernel() (kernel not excluded) 1, and Debian's patch 2 for anything. Tasks of others need
+ * ptrace access or CAP_PERFMON, whatever the level is (perf_check_permission()). */
+static int level_needed(const struct event *event, enum event_target target, int level)
+{
+	int needed = 2;
+
+	if (!event->attr.exclude_kernel)
+		needed = 1;
+	if (target == EVENT_ON_CPU)
+		needed = 0;
+	if (event->kind == EVENT_TRACEPOINT)
+		needed = -1;
+	return level > needed ? needed : INT_MIN;
+}
+
+/* What the level in the way forbids, and what else than changing it would do. */
+static const char *level_hint(const struct event *event, enum event_target target, int level)
+{
+	if (event->kind == EVENT_TRACEPOINT)
+		return "; a tracepoint needs -1, and a user who may read tracefs";
+	if (target == EVENT_ON_CPU)
+		return "; whole CPUs (-a, -C, scopes per CPU) need 0 or less";
+	if (level > 2)
+		return "; anything at all needs 2 or less";
+	return event->attr.exclude_user ? "; kernel code needs 1 or less"
+					: "; kernel code needs 1 or less: add :u to measure user "
+					  "space only";
+}
+
 static enum status permission_error(struct error *error, const struct sys *sys,
-				    const struct event *event, int os_errno)
+				    const struct event *event, int os_errno,
+				    enum event_target target)
 {
 	const char *name = shown_name(event);
-	const char *user_hint = "";
-	int level;
+	int level, needed;
 
 	if (!event_paranoid(sys, &level))
 		return error_set_errno(
@@ -30,25 +62,28 @@ static enum status permission_error(struct error *error, const struct sys *sys,
 			"may filter perf_event_open by seccomp); run as root or give assay "
 			"CAP_PERFMON",
 			name);
-	if (event->kind == EVENT_TRACEPOINT)
-		user_hint = "; a tracepoint needs -1, or a user who may read tracefs";
-	else if (level == 2 && !event->attr.exclude_kernel)
-		user_hint = "; add :u to measure user space only";
-	else if (level == 2 || level == 1)
-		user_hint = "; whole CPUs (-a, -C) and other users' processes need 0";
-	else if (level < 1)
-		user_hint = "; this level should allow it, so seccomp (containers), a security "
-			    "module, or the target's owner stands in the way";
+	needed = level_needed(event, target, level);
+	if (needed != INT_MIN)
+		return error_set_errno(
+			error, STATUS_PERMISSION, os_errno,
+			"cannot open %s: /proc/sys/kernel/perf_event_paranoid is %d (%s)%s. Run as "
+			"root, give assay CAP_PERFMON (setcap cap_perfmon+ep), or lower it: sysctl "
+			"kernel.perf_event_paranoid=%d",
+			name, level, event_paranoid_means(level), level_hint(event, target, level),
+			needed);
+	if (target == EVENT_ON_TASK)
+		return error_set_errno(
+			error, STATUS_PERMISSION, os_errno,
+			"cannot open %s: the process is another user's (or may not be traced by "
+			"this one), which no perf_event_paranoid lifts (it is %d). Run as its "
+			"user, as root, or give assay CAP_PERFMON (setcap cap_perfmon+ep)",
+			name, level);
 	return error_set_errno(
 		error, STATUS_PERMISSION, os_errno,
-		"cannot open %s: /proc/sys/kernel/perf_event_paranoid is %d (%s)%s. Run as "
-		"root, give assay CAP_PERFMON (setcap cap_perfmon+ep), or lower it: sysctl "
-		"kernel.perf_event_paranoid=%d",
-		name, level, event_paranoid_means(level), user_hint,
-		level > 2                         ? 2
-		: event->kind == EVENT_TRACEPOINT ? -1
-		: level == 2                      ? 1
-						  : 0);
+		"cannot open %s: /proc/sys/kernel/perf_event_paranoid is %d (%s); this level "
+		"should allow it, so seccomp (containers) or a security module stands in the way. "
+		"Run as root or give assay CAP_PERFMON (setcap cap_perfmon+ep)",
+		name, level, event_paranoid_means(level));
 }
 
 static enum status no_counter_error(struct error *error, const struct event *event, int os_errno)
@@ -150,8 +185,8 @@ static const struct {
 	{ EINTR, STATUS_IO, "interrupted by a signal" },
 };
 
-enum status event_open_error(struct error *error, const struct sys *sys, const struct event *event,
-			     int os_errno)
+enum status event_open_error_on(struct error *error, const struct sys *sys,
+				const struct event *event, int os_errno, enum event_target target)
 {
 	for (size_t i = 0; i < sizeof(causes) / sizeof(causes[0]); i++)
 		if (causes[i].os_errno == os_errno)
@@ -160,7 +195,7 @@ enum status event_open_error(struct error *error, const struct sys *sys, const s
 					       causes[i].cause);
 	switch (os_errno) {
 	case EACCES:
-	case EPERM: return permission_error(error, sys, event, os_errno);
+	case EPERM: return permission_error(error, sys, event, os_errno, target);
 	case ENOENT:
 	case ENODEV:
 	case ENXIO:
@@ -170,4 +205,10 @@ enum status event_open_error(struct error *error, const struct sys *sys, const s
 		return error_set_errno(error, STATUS_IO, os_errno, "cannot open %s",
 				       shown_name(event));
 	}
+}
+
+enum status event_open_error(struct error *error, const struct sys *sys, const struct event *event,
+			     int os_errno)
+{
+	return event_open_error_on(error, sys, event, os_errno, EVENT_ON_SELF);
 }

@@ -22,18 +22,14 @@ static const struct expectation expectations[] = {
 	  "2\n",
 	  STATUS_PERMISSION,
 	  { "perf_event_paranoid is 2", "add :u", "CAP_PERFMON" } },
-	{ "cycles:u",
-	  EACCES,
-	  "2\n",
-	  STATUS_PERMISSION,
-	  { "perf_event_paranoid is 2", "-a", "=1" } },
+	{ "cycles:k", EACCES, "2\n", STATUS_PERMISSION, { "kernel code needs 1", "=1" } },
+	{ "cycles:u", EACCES, "2\n", STATUS_PERMISSION, { "should allow it", "seccomp" } },
 	{ "cycles:u", EACCES, "3\n", STATUS_PERMISSION, { "users may measure nothing", "=2" } },
 	{ "cycles:u",
 	  EACCES,
 	  "4\n",
 	  STATUS_PERMISSION,
 	  { "is 4", "users may measure nothing", "=2" } },
-	{ "cycles", EACCES, "1\n", STATUS_PERMISSION, { "no whole CPUs", "need 0", "=0" } },
 	{ "cycles", EPERM, "-1\n", STATUS_PERMISSION, { "everybody may measure", "seccomp" } },
 	{ "cycles",
 	  EPERM,
@@ -107,6 +103,43 @@ static void each_errno_names_the_cause_the_knob_and_what_to_try(void **state)
 	}
 }
 
+/* The rules of perf_allow_cpu() and perf_check_permission(): whole CPUs need 0 whatever is counted; a
+ * process of another user is no matter of the level, unless the level forbids the event besides. */
+static void the_knob_that_is_named_is_the_one_that_would_help(void **state)
+{
+	static const struct {
+		const char *text, *paranoid;
+		enum event_target target;
+		const char *has, *lacks;
+	} cases[] = {
+		{ "cycles:u", "2\n", EVENT_ON_CPU, "perf_event_paranoid=0", "=1" },
+		{ "cycles:u", "3\n", EVENT_ON_CPU, "perf_event_paranoid=0", "=2" },
+		{ "cycles", "1\n", EVENT_ON_CPU, "perf_event_paranoid=0", ":u" },
+		{ "cycles", "2\n", EVENT_ON_CPU, "perf_event_paranoid=0", ":u" },
+		{ "cycles", "0\n", EVENT_ON_CPU, "seccomp", "sysctl" },
+		{ "sched:sched_switch", "0\n", EVENT_ON_CPU, "perf_event_paranoid=-1", "=0" },
+		{ "cycles:u", "2\n", EVENT_ON_TASK, "another user", "sysctl" },
+		{ "cycles", "-1\n", EVENT_ON_TASK, "another user", "sysctl" },
+		{ "cycles", "2\n", EVENT_ON_TASK, "perf_event_paranoid=1", "another user" },
+		{ "cycles:u", "3\n", EVENT_ON_TASK, "perf_event_paranoid=2", "another user" },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct kernel kernel;
+		struct error error = { 0 };
+
+		kernel_init(&kernel, nothing_opens, cases[i].paranoid);
+		assert_int_equal(event_open_error_on(&error, &kernel.sys,
+						     machine_event(*state, cases[i].text), EACCES,
+						     cases[i].target),
+				 STATUS_PERMISSION);
+		if (!strstr(error.text, cases[i].has) || strstr(error.text, cases[i].lacks))
+			fail_msg("%zu: '%s' lacks '%s' or has '%s'", i, error.text, cases[i].has,
+				 cases[i].lacks);
+		assert_non_null(strstr(error.text, "CAP_PERFMON"));
+	}
+}
+
 /* A message that is cut loses what to try, which stands at its end. */
 static void every_message_ends_with_the_kernels_own_words(void **state)
 {
@@ -140,6 +173,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		ON(skylake, each_errno_names_the_cause_the_knob_and_what_to_try),
+		ON(skylake, the_knob_that_is_named_is_the_one_that_would_help),
 		ON(skylake, every_message_ends_with_the_kernels_own_words),
 		ON(skylake, the_error_object_may_be_absent),
 	};
