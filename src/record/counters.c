@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -117,10 +118,21 @@ struct counter *counters_find(struct counters *counters, uint64_t kernel_id)
 	return index == ID_MAP_NONE ? NULL : &counters->items[index];
 }
 
-/* With what a clock starts: a residual interval, unless it is a conventional clock. One below the
- * safety bound is lengthened by a whole interval, as if its first tick had been missed; so is one below
- * a small part of the mean, whose repeats would be many. (That part hides small differences of the
- * calibrated bound, so that a seed gives the same start.) */
+/* Below which no clock starts. It must not lie below the safety bound, and must not depend on what the
+ * calibration measured, or a seed would not give the same start: a part of the mean, or 1 ms of a timer, up
+ * to the least that the schedule draws (which the plan keeps above the safety bound). Where a sample costs
+ * more than 100 us, and for counters, it is that least. */
+static double start_least(const struct clock *clock)
+{
+	const double drawn = clock->schedule.low * clock->mean;
+
+	if (!clock->timed || clock->least > PLAN_LEAST_NS)
+		return drawn;
+	return fmin(drawn, fmax(PLAN_LEAST_NS, clock->mean / START_LEAST_PART));
+}
+
+/* With what a clock starts: a residual interval, unless it is a conventional clock. A short one is
+ * lengthened by a whole interval, as if its first tick had been missed: the kernel would repeat it. */
 static void start_draw(struct counters *counters, uint32_t clock_index, uint32_t slot,
 		       uint64_t *armed, uint64_t *due)
 {
@@ -133,10 +145,18 @@ static void start_draw(struct counters *counters, uint32_t clock_index, uint32_t
 	}
 	*armed = drawer_residual(counters->drawer, clock, clock_index, slot);
 	*due = drawer_next(counters->drawer, clock, clock_index, slot);
-	if ((double)*armed < clock->least || (double)*armed < clock->mean / START_LEAST_PART)
+	if ((double)*armed < start_least(clock))
 		*armed += *due;
 	if (*due < *armed)
 		*due = *armed;
+}
+
+enum event_target counter_target(const struct record_options *options, pid_t pid,
+				 unsigned long flags)
+{
+	if (pid == -1 || flags & PERF_FLAG_PID_CGROUP)
+		return EVENT_ON_CPU;
+	return options->target == RECORD_COMMAND ? EVENT_ON_SELF : EVENT_ON_TASK;
 }
 
 static enum status event_open(struct counters *counters, struct perf_event_attr *attr,
@@ -151,7 +171,9 @@ static enum status event_open(struct counters *counters, struct perf_event_attr 
 	if (*fd >= 0)
 		return STATUS_OK;
 	const int reason = -*fd;
-	const enum status status = event_open_error(error, sys, event, reason);
+	const enum status status =
+		event_open_error_on(error, sys, event, reason,
+				    counter_target(counters->options, place->pid, place->flags));
 
 	if (error)
 		error->os_errno = reason;

@@ -59,6 +59,10 @@ struct counter_place {
 	pid_t tid; /* to remember; -1 */
 };
 
+/* For the words of a refusal: what an event with these arguments was to be opened on. */
+enum event_target counter_target(const struct record_options *options, pid_t pid,
+				 unsigned long flags);
+
 /* Opens nothing yet. Borrows everything but the memory of its own tables. */
 MUST_CHECK enum status counters_init(struct counters *counters, const struct sys *sys,
 				     const struct record_options *options, struct plan *plan,

@@ -109,9 +109,13 @@ static void substitutions_note(struct recorder *recorder)
 			incidents_note(&recorder->incidents, "substitution",
 				       recorder->manifest.start_ns, recorder->manifest.start_ns, 1,
 				       events->events[i].granted, events->events[i].why);
-	if (recorder->plan.notice[0])
+	if (recorder->plan.schedule_notice[0])
 		incidents_note(&recorder->incidents, "substitution", recorder->manifest.start_ns,
-			       recorder->manifest.start_ns, 1, "schedule", recorder->plan.notice);
+			       recorder->manifest.start_ns, 1, "schedule",
+			       recorder->plan.schedule_notice);
+	if (recorder->plan.rate_notice[0])
+		incidents_note(&recorder->incidents, "substitution", recorder->manifest.start_ns,
+			       recorder->manifest.start_ns, 1, "rate", recorder->plan.rate_notice);
 }
 
 static uint64_t realtime_ns(const struct sys *sys)
@@ -310,6 +314,40 @@ build_ids_make(const struct recorder *recorder, uint8_t kernel[BUILD_ID_MAX_BYTE
 	return ids;
 }
 
+/* Borrows its texts. */
+static struct manifest_end end_make(const struct recorder *recorder,
+				    const struct record_result *result)
+{
+	return (struct manifest_end){
+		.present = true,
+		.reason = (char *)(uintptr_t)result->reason,
+		.end_ns = sys_now_ns(recorder->sys),
+		.target_exited = result->target_ended,
+		.exit_code = result->exit_code,
+		.signal = result->signal,
+		.target_cpu_ns = (uint64_t)recorder->accounted_cpu_ns,
+		.collector_cpu_ns = sys_own_cpu_ns(recorder->sys),
+		.samples = recorder->account.samples,
+		.lost = recorder->account.lost,
+		.achieved = result->achieved,
+		.tasks_seen = recorder->followed.seen,
+		.tasks_unsampled = recorder->followed.unsampled,
+		.unsampled_cpu_ns = recorder->followed.unsampled_cpu_ns,
+		.period_weights = -1,
+		.looks = recorder->stop.looks,
+		.settled = (char *)(uintptr_t)(recorder->stop.reason ? recorder->stop.text : NULL),
+	};
+}
+
+void output_abandon(struct recorder *recorder, const struct record_result *result)
+{
+	const struct manifest_end end = end_make(recorder, result);
+
+	if (recorder->manifest_writer &&
+	    manifest_writer_end(recorder->manifest_writer, &end, NULL) != STATUS_OK)
+		return; /* then the manifest has no end, which says as much */
+}
+
 enum status output_finish(struct recorder *recorder, const struct record_result *result,
 			  struct error *error)
 {
@@ -333,28 +371,10 @@ enum status output_finish(struct recorder *recorder, const struct record_result 
 		.build_ids = build_ids,
 		.n_build_ids = n_build_ids,
 	};
-	const struct manifest_end end = {
-		.present = true,
-		.reason = (char *)(uintptr_t)result->reason,
-		.end_ns = sys_now_ns(recorder->sys),
-		.target_exited = result->target_ended,
-		.exit_code = result->exit_code,
-		.signal = result->signal,
-		.target_cpu_ns = (uint64_t)recorder->accounted_cpu_ns,
-		.collector_cpu_ns = sys_own_cpu_ns(recorder->sys),
-		.samples = recorder->account.samples,
-		.lost = recorder->account.lost,
-		.achieved = result->achieved,
-		.tasks_seen = recorder->followed.seen,
-		.tasks_unsampled = recorder->followed.unsampled,
-		.unsampled_cpu_ns = recorder->followed.unsampled_cpu_ns,
-		.period_weights = -1,
-		.looks = recorder->stop.looks,
-		.settled = (char *)(uintptr_t)(recorder->stop.reason ? recorder->stop.text : NULL),
-	};
 	enum status status = build_ids ? STATUS_OK
 				       : error_set(error, STATUS_NO_MEMORY,
 						   "no memory for the header of perf.data");
+	const struct manifest_end end = end_make(recorder, result);
 	void *tracing_data = NULL;
 
 	if (status == STATUS_OK)

@@ -2,6 +2,7 @@
 #include "record/plan.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -140,10 +141,21 @@ static void steering_settle(struct plan *plan, const struct record_options *opti
 			clock->schedule.kind = SCHEDULE_FREQ;
 	}
 	if (options->schedule == SCHEDULE_FREQ && plan->clocks[0].timed)
-		snprintf(plan->notice, sizeof(plan->notice),
+		snprintf(plan->schedule_notice, sizeof(plan->schedule_notice),
 			 "the kernel turns a frequency of %s into a fixed period: recorded as "
 			 "schedule fixed",
 			 options->events->events[0].granted);
+}
+
+/* The lowest factor that a clock of this mean may draw. Jitter has its room down to 0.5, which the mean
+ * leaves it; an exponential goes lower as far as the bound that was planned for allows. */
+static double least_factor(const struct clock *clock, double mean)
+{
+	const double planned = clock->timed ? fmax(clock->least, PLAN_LEAST_NS) : clock->least;
+
+	if (clock->schedule.kind != SCHEDULE_EXP)
+		return clock->least / mean;
+	return fmax(clock->least, fmin(planned, mean / 2)) / mean;
 }
 
 /* Keeps what a clock draws above its safety bound, and moves a prime clock to a prime. A random clock
@@ -161,7 +173,7 @@ static void clock_settle(struct clock *clock, bool *clamped)
 	}
 	if (clock->schedule.kind == SCHEDULE_PRIME && clock->mean < 0x1p40)
 		clock->mean = (double)schedule_prime((uint64_t)clock->mean);
-	clock->schedule = schedule_make(clock->schedule.kind, clock->least / clock->mean);
+	clock->schedule = schedule_make(clock->schedule.kind, least_factor(clock, clock->mean));
 	clock->randomised =
 		schedule_is_random(&clock->schedule) && clock->schedule.high > clock->schedule.low;
 }
@@ -177,10 +189,18 @@ static double ticks_of(const struct plan *plan, const struct clock *clock)
 static double mean_for(const struct plan *plan, const struct clock *clock,
 		       const struct event_pace *pace)
 {
-	struct clock unbound = *clock;
+	struct clock trial = *clock;
+	double mean = 0;
 
-	unbound.schedule = schedule_make(clock->schedule.kind, 0);
-	return clock->hz > 0 ? pace->per_second / clock->hz * ticks_of(plan, &unbound) : 0;
+	trial.schedule = schedule_make(clock->schedule.kind, 0);
+	for (int step = 0; clock->hz > 0 && step < SCHEDULE_STEPS; step++) {
+		mean = pace->per_second / clock->hz * ticks_of(plan, &trial);
+		if (trial.schedule.low >= least_factor(clock, mean) || trial.schedule.low >= 0.5)
+			break;
+		/* It will be drawn from higher up, which fits fewer ticks into a mean. */
+		trial.schedule = schedule_make(clock->schedule.kind, trial.schedule.low + 1e-9);
+	}
+	return mean;
 }
 
 static double rate_at_mean(const struct plan *plan, const struct clock *clock,
@@ -198,7 +218,7 @@ static void rates_apply(struct plan *plan, double rate_hz, const struct event_pa
 	for (uint32_t i = 0; i < plan->n_clocks; i++) {
 		struct clock *clock = &plan->clocks[i];
 
-		if (clock->mean == 1 && !clock->timed)
+		if (clock->typed || (clock->mean == 1 && !clock->timed))
 			continue; /* each occurrence */
 		clock->hz = rate_hz * clock->share;
 		if (!clock->steered)
@@ -251,6 +271,7 @@ static void typed_apply(struct plan *plan, const struct event_list *events,
 		} else {
 			continue;
 		}
+		clock->typed = true;
 		clock_settle(clock, clamped);
 		if (!clock->steered && per_second > 0)
 			clock->hz = rate_at_mean(plan, clock, &paces[clock->event]);
@@ -296,6 +317,84 @@ static uint32_t block_choose(const struct record_options *options, const struct 
 						       : rate_block(cost, options->clocks);
 }
 
+static void why_add(struct plan *plan, const char *format, ...) PRINTF_LIKE(2, 3);
+static void why_add(struct plan *plan, const char *format, ...)
+{
+	const size_t used = strlen(plan->rate_why);
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(plan->rate_why + used, sizeof(plan->rate_why) - used, format, args);
+	va_end(args);
+}
+
+/* The rate of the first event's clocks that enter the estimates, as it is in the manifest. */
+static double randomised_rate(const struct plan *plan)
+{
+	double rate = 0;
+
+	for (uint32_t i = 0; i < plan->n_clocks; i++)
+		if (plan->clocks[i].randomised && !plan->clocks[i].event)
+			rate += plan->clocks[i].hz;
+	return rate;
+}
+
+/* Why the rate that the manifest states is what it is: `asked`, and what came of that. */
+static void why_finish(struct plan *plan, const struct record_options *options, bool clamped)
+{
+	const struct clock *clock = &plan->clocks[0];
+	const char *unit = options->events->events[0].unit;
+	uint32_t canaries = 0;
+
+	for (uint32_t i = 0; i < plan->n_clocks; i++)
+		canaries += plan->clocks[i].canary;
+	if (clamped) {
+		snprintf(plan->rate_notice, sizeof(plan->rate_notice),
+			 "the period asked for is below the safety bound (%.0f %s, %d times the "
+			 "cost of a sample): sampling at the bound instead",
+			 clock->least, unit, RATE_COST_MULTIPLE);
+		why_add(plan,
+			" more than the safety bound allows: no period below %.0f %s, %d times the "
+			"cost of a sample%s",
+			clock->least, unit, RATE_COST_MULTIPLE,
+			clock->randomised ? ", and so no mean below twice that" : "");
+	} else if (options->period || options->rate_hz > 0 || clock->typed) {
+		why_add(plan, " it");
+	}
+	if (canaries && randomised_rate(plan) > 0)
+		why_add(plan, "; a quarter of the samples is %s",
+			canaries > 1 ? "the fixed and the prime clock's" : "the canary's");
+}
+
+static void why_start(struct plan *plan, const struct record_options *options, double per_sample)
+{
+	const struct event *first = &options->events->events[0];
+
+	if (plan->clocks[0].typed && first->period_typed)
+		why_add(plan, "period=%llu in the event asked for",
+			(unsigned long long)first->attr.sample_period);
+	else if (plan->clocks[0].typed)
+		why_add(plan, "freq=%llu in the event asked for",
+			(unsigned long long)first->attr.sample_freq);
+	else if (options->period)
+		why_add(plan, "-c %llu asked for", (unsigned long long)options->period);
+	else if (options->rate_hz > 0)
+		why_add(plan, "-F %g asked for", options->rate_hz);
+	else
+		why_add(plan,
+			"a sample costs about %.1f us here, so that %.4g a second take %.2g %% of "
+			"the target's CPU time",
+			per_sample / 1e3, plan->rate_hz, plan_budget(options) * 100);
+}
+
+static bool all_typed(const struct plan *plan)
+{
+	for (uint32_t i = 0; i < plan->n_clocks; i++)
+		if (!plan->clocks[i].typed)
+			return false;
+	return true;
+}
+
 enum status plan_make(struct plan *plan, const struct record_options *options,
 		      const struct cost *cost, const struct event_pace *paces, double fixed_share,
 		      struct error *error)
@@ -313,28 +412,16 @@ enum status plan_make(struct plan *plan, const struct record_options *options,
 	steering_settle(plan, options);
 	if (options->period) {
 		periods_apply(plan, options->period, paces, &clamped);
-		snprintf(plan->rate_why, sizeof(plan->rate_why), "-c %llu asked for it",
-			 (unsigned long long)options->period);
 	} else if (options->rate_hz > 0) {
 		rates_apply(plan, options->rate_hz, paces, &clamped);
-		snprintf(plan->rate_why, sizeof(plan->rate_why), "-F %g asked for it",
-			 options->rate_hz);
 	} else {
 		rate = rate_for_budget(plan_budget(options), per_sample, fixed_share) /
 		       events_that_sample(options->events);
-		plan->follows_cost = true;
 		rates_apply(plan, rate, paces, &clamped);
-		snprintf(plan->rate_why, sizeof(plan->rate_why),
-			 "a sample costs about %.1f us here, so that %.3g a second take %.2g %% of "
-			 "the target's CPU time",
-			 per_sample / 1e3, plan->rate_hz, plan_budget(options) * 100);
 	}
 	typed_apply(plan, options->events, paces, &clamped);
-	if (clamped)
-		snprintf(plan->notice, sizeof(plan->notice),
-			 "the period asked for is below the safety bound (%.0f %s, %d times the "
-			 "cost of a sample): sampling at the bound instead",
-			 plan->clocks[0].least, options->events->events[0].unit,
-			 RATE_COST_MULTIPLE);
+	plan->follows_cost = !options->period && !(options->rate_hz > 0) && !all_typed(plan);
+	why_start(plan, options, per_sample);
+	why_finish(plan, options, clamped);
 	return STATUS_OK;
 }

@@ -20,6 +20,9 @@
 #include "record/schedule.h"
 
 #define PLAN_CANARY_SHARE 0.25 /* of an event's samples */
+/* What is drawn from a timer's mean is planned for a safety bound of 1 ms (a sample of 100 us) where the
+ * measured one is lower, so that a seed gives the same draws whatever was measured. */
+#define PLAN_LEAST_NS 1000000.0
 
 struct clock {
 	uint32_t event;     /* index in the event list */
@@ -30,6 +33,7 @@ struct clock {
 	bool canary;     /* a conventional clock beside randomised ones */
 	bool steered;    /* attr.freq: the kernel chooses the period */
 	bool timed;      /* its unit is ns */
+	bool typed;      /* its event says its own period or rate: the budget does not move it */
 	bool skips;      /* a timer with exclusions: ticks can pass without a record */
 	double share;    /* of its event's rate */
 	double mean;     /* interval now, in the event's unit; frequency clocks: 0 */
@@ -50,8 +54,9 @@ struct plan {
 	double rate_hz;    /* of the first event, all its clocks */
 	uint32_t block;    /* mean periods between redraws */
 	bool follows_cost; /* the rate came from the budget and may be adapted */
-	char rate_why[256];
-	char notice[256]; /* what was changed against the options, "" when nothing */
+	char rate_why[384];
+	/* What was changed against the options, "" when nothing. */
+	char schedule_notice[256], rate_notice[256];
 };
 
 /* Failure: more clocks than a manifest holds. */

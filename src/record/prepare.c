@@ -192,7 +192,9 @@ enum status recorder_prepare(struct recorder *recorder, struct error *error)
 	costs_measure(recorder);
 	status = plan_make(&recorder->plan, options, &recorder->cost, recorder->paces, fixed_share,
 			   error);
-	if (status == STATUS_OK && recorder->plan.notice[0])
-		recorder_notice(recorder, "%s", recorder->plan.notice);
+	if (status == STATUS_OK && recorder->plan.schedule_notice[0])
+		recorder_notice(recorder, "%s", recorder->plan.schedule_notice);
+	if (status == STATUS_OK && recorder->plan.rate_notice[0])
+		recorder_notice(recorder, "%s", recorder->plan.rate_notice);
 	return status;
 }

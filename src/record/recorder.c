@@ -343,11 +343,53 @@ static enum status start(struct recorder *recorder, struct record_result *result
 	return status;
 }
 
+/* Why nothing more can be written, as manifest_end.reason; NULL: it is something else. */
+static const char *full_reason(int os_errno)
+{
+	if (os_errno == ENOSPC || os_errno == EDQUOT)
+		return "disk-full";
+	return os_errno == EFBIG ? "file-limit" : NULL;
+}
+
+/* No room for the bundle: what there is of it is closed as well as that can be done, and the message says
+ * where, how much of it reads, and what would help. */
+static void full_tell(struct recorder *recorder, struct record_result *result, struct error *error)
+{
+	const char *path = recorder->options->output;
+	const char *reason = full_reason(error->os_errno);
+	const char *remedy =
+		error->os_errno == EFBIG
+			? "raise ulimit -f, or record less (--max-size, a lower rate)"
+			: "free some space, record to another file system (-o), or record less "
+			  "(--max-size, a lower rate)";
+	struct error full;
+
+	if (!reason)
+		return;
+	if (result->published) {
+		recorder->reason = reason;
+		result_fill(recorder, result);
+		output_abandon(recorder, result);
+		error_set_errno(&full, error->status, error->os_errno,
+				"bundle %s: no room for more, so that recording ended after %llu "
+				"epoch%s (%s); up to there it reads%s. To have more, %s",
+				path, (unsigned long long)recorder->epochs_written,
+				recorder->epochs_written == 1 ? "" : "s", error->text,
+				recorder->options->command ? "; the command ran on" : "", remedy);
+	} else {
+		error_set_errno(&full, error->status, error->os_errno,
+				"bundle %s: no room for it, nothing was recorded (%s): %s", path,
+				error->text, remedy);
+	}
+	*error = full;
+}
+
 enum status record_run(const struct record_options *options, const struct sys *sys,
 		       const struct record_hooks *hooks, struct record_result *result,
 		       struct error *error)
 {
 	struct recorder *recorder = calloc(1, sizeof(*recorder));
+	struct error own, *why = error ? error : &own;
 	enum status status;
 
 	*result = (struct record_result){ 0 };
@@ -360,11 +402,13 @@ enum status record_run(const struct record_options *options, const struct sys *s
 	objects_init(&recorder->objects, sys, -1, 0);
 	perf_maps_init(&recorder->perf_maps, sys, -1);
 	manifest_init(&recorder->manifest);
-	status = start(recorder, result, error);
+	status = start(recorder, result, why);
 	if (status == STATUS_OK)
-		status = loop(recorder, result, error);
+		status = loop(recorder, result, why);
 	if (status == STATUS_OK)
-		status = finish(recorder, result, error);
+		status = finish(recorder, result, why);
+	if (status != STATUS_OK)
+		full_tell(recorder, result, why);
 	result_fill(recorder, result);
 	scope_close_clocks(recorder);
 	output_close(recorder);

@@ -128,6 +128,8 @@ MUST_CHECK enum status output_epoch(struct recorder *recorder, struct manifest_e
 				    struct error *error);
 MUST_CHECK enum status output_finish(struct recorder *recorder, const struct record_result *result,
 				     struct error *error);
+/* After a write has failed: the manifest's end alone, as far as that can still be written. */
+void output_abandon(struct recorder *recorder, const struct record_result *result);
 void output_close(struct recorder *recorder);
 
 /* drain.c */

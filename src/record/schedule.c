@@ -15,6 +15,18 @@
 #define EXP_LOW           0.1
 #define EXP_HIGH          5.0
 
+/* The lowest factor of an exponential for a safety bound: in few steps, so that calibrations that differ
+ * a little draw the same. 0.5 is the most that a random clock is planned with. */
+static double exp_low(double least)
+{
+	static const double steps[SCHEDULE_STEPS] = { EXP_LOW, 0.25, 0.5 };
+
+	for (int i = 0; i < SCHEDULE_STEPS; i++)
+		if (least <= steps[i])
+			return steps[i];
+	return least;
+}
+
 /* Mean of an exponential of scale s that is cut to [low, high]. */
 static double cut_mean(double low, double high, double s)
 {
@@ -52,7 +64,7 @@ struct schedule schedule_make(enum schedule_kind kind, double least)
 		schedule.low = 1 - half;
 		schedule.high = 1 + half;
 	} else if (kind == SCHEDULE_EXP) {
-		schedule.low = fmax(EXP_LOW, least);
+		schedule.low = exp_low(least);
 		schedule.high = EXP_HIGH;
 		schedule.scale = cut_scale(schedule.low, schedule.high);
 	}

@@ -24,6 +24,9 @@
 
 #include "bundle/manifest.h"
 
+/* The lowest factors of an exponential that the safety bound can choose from. */
+#define SCHEDULE_STEPS 3
+
 struct schedule {
 	enum schedule_kind kind; /* never SCHEDULE_MIXED: a clock has one kind */
 	double low, high;        /* bounds of the factor; equal for fixed ones */
@@ -37,8 +40,9 @@ struct draw_name {
 	uint64_t number;
 };
 
-/* `least` is the smallest factor allowed (safety bound over mean): low is raised to it and high
- * lowered as far as the mean needs; at 1 and above the schedule becomes constant. */
+/* `least` is the smallest factor allowed (safety bound over mean): low is raised to it (exp: to 0.25 or
+ * 0.5 where that suffices) and high lowered as far as the mean needs; at 1 and above the schedule becomes
+ * constant. */
 struct schedule schedule_make(enum schedule_kind kind, double least);
 
 bool schedule_is_random(const struct schedule *schedule);

@@ -29,10 +29,11 @@ static bool scope_is_per_cpu(enum clock_scope scope)
 }
 
 /* The knob in the way is the same as for the event that is to be sampled. */
-static enum status refusal(const struct recorder *recorder, int reason, struct error *error)
+static enum status refusal(const struct recorder *recorder, int reason, enum event_target target,
+			   struct error *error)
 {
-	const enum status status = event_open_error(error, recorder->sys,
-						    &recorder->options->events->events[0], reason);
+	const enum status status = event_open_error_on(
+		error, recorder->sys, &recorder->options->events->events[0], reason, target);
 
 	if (error)
 		error->os_errno = reason;
@@ -60,7 +61,7 @@ enum status scope_sideband_open(struct recorder *recorder, uint32_t slot, pid_t 
 	fd = sys->perf_event_open(sys->state, &attr, pid, channel->cpu, -1,
 				  flags | PERF_FLAG_FD_CLOEXEC);
 	if (fd < 0)
-		return refusal(recorder, -fd, error);
+		return refusal(recorder, -fd, counter_target(recorder->options, pid, flags), error);
 	status = channel_attach_sideband(&recorder->channels, channel, sys, fd, error);
 	if (status == STATUS_OK)
 		status = counters_adopt(&recorder->counters, fd,
@@ -189,7 +190,7 @@ static void scope_notice(const struct recorder *recorder)
 			"without privilege (kernel.perf_event_paranoid is %lld): %sclocks "
 			"of threads instead of CPUs, which see less of threads that live for "
 			"milliseconds. Root, CAP_PERFMON or sysctl "
-			"kernel.perf_event_paranoid=-1 lifts that",
+			"kernel.perf_event_paranoid=0 lifts that",
 			(long long)machine_sysctl(recorder->sys, "perf_event_paranoid"),
 			recorder->options->events->events[0].attr.exclude_kernel
 				? "user code only, and "

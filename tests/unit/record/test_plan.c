@@ -109,7 +109,7 @@ static void a_period_is_the_mean_of_all_clocks_together(void **state)
 	request_make(&request, "cpu-clock");
 	request.options.period = 4000000;
 	near(plan(&request)->clocks[0].mean, 8e6, 1e-9);
-	assert_string_equal(request.plan.notice, "");
+	assert_string_equal(request.plan.rate_notice, "");
 	event_list_release(&request.events);
 }
 
@@ -125,7 +125,7 @@ static void below_the_safety_bound_chance_keeps_its_room(void **state)
 	near(clock->mean, 200000, 1e-9);
 	near(clock->mean * clock->schedule.low, 100000, 1e-9);
 	assert_true(clock->randomised);
-	assert_non_null(strstr(request.plan.notice, "safety bound"));
+	assert_non_null(strstr(request.plan.rate_notice, "safety bound"));
 	event_list_release(&request.events);
 }
 
@@ -159,7 +159,7 @@ static void a_frequency_of_a_timer_is_called_what_it_is(void **state)
 	request.options.rate_hz = 500;
 	assert_int_equal(plan(&request)->clocks[0].schedule.kind, SCHEDULE_FIXED);
 	assert_false(request.plan.clocks[0].steered);
-	assert_non_null(strstr(request.plan.notice, "fixed period"));
+	assert_non_null(strstr(request.plan.schedule_notice, "fixed period"));
 	event_list_release(&request.events);
 }
 
@@ -301,7 +301,80 @@ static void typed_periods_belong_to_their_own_event(void **state)
 	request.paces[0] = (struct event_pace){ 1e9, 100000 };
 	assert_true(request.events.events[0].period_typed);
 	near(plan(&request)->clocks[0].mean, 14e6, 1e-9);
+	assert_non_null(strstr(request.plan.rate_why, "period=7000000"));
+	assert_null(strstr(request.plan.rate_why, "costs"));
+	assert_false(request.plan.follows_cost);
+	plan_set_rate(&request.plan, 10, request.paces);
+	near(request.plan.clocks[0].mean, 14e6, 1e-9);
 	event_list_release(&request.events);
+}
+
+static void the_reason_of_a_rate_tells_what_became_of_it(void **state)
+{
+	static const struct {
+		enum schedule_kind schedule;
+		double rate_hz;
+		bool canary;
+		const char *has, *lacks;
+	} cases[] = {
+		{ SCHEDULE_JITTER, 500, false, "-F 500 asked for it", "quarter" },
+		{ SCHEDULE_JITTER, 800, true, "a quarter of the samples is the canary's", "bound" },
+		{ SCHEDULE_MIXED, 500, false, "the fixed and the prime clock's", "bound" },
+		{ SCHEDULE_JITTER, 90000, false, "-F 90000 asked for more than the safety bound",
+		  " it" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct request request;
+
+		request_make(&request, "cpu-clock");
+		request.options.schedule = cases[i].schedule;
+		request.options.rate_hz = cases[i].rate_hz;
+		request.options.canary = cases[i].canary;
+		if (!strstr(plan(&request)->rate_why, cases[i].has) ||
+		    strstr(request.plan.rate_why, cases[i].lacks))
+			fail_msg("%zu: %s", i, request.plan.rate_why);
+		event_list_release(&request.events);
+	}
+}
+
+static void a_rate_of_thousands_is_told_in_digits(void **state)
+{
+	struct request request;
+
+	(void)state;
+	request_make(&request, "cpu-clock");
+	request.options.budget = 0.05;
+	plan(&request);
+	assert_true(request.plan.rate_hz >= 1000);
+	assert_null(strstr(request.plan.rate_why, "e+"));
+	event_list_release(&request.events);
+}
+
+/* At 1000 Hz an exponential of lowest factor 0.1 would be drawn below 1 ms: higher up, fewer ticks fit into
+ * a mean, which must be the shorter for it. The bound that was measured changes nothing. */
+static void a_rate_is_kept_where_the_bound_cuts_the_distribution(void **state)
+{
+	static const double bounds[] = { 100000, 400000, 800000 };
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		struct request request;
+		const struct clock *clock;
+
+		request_make(&request, "cpu-clock");
+		request.paces[0].least_period = bounds[i];
+		request.options.schedule = SCHEDULE_EXP;
+		request.options.rate_hz = 1000;
+		clock = &plan(&request)->clocks[0];
+		near(clock->schedule.low, 0.5, 1e-12);
+		near(1e9 / clock->mean *
+			     rate_ticks(REDRAW_BLOCK, request.plan.block,
+					schedule_inverse_mean(&clock->schedule)),
+		     500, 1e-6);
+		event_list_release(&request.events);
+	}
 }
 
 int main(void)
@@ -323,6 +396,9 @@ int main(void)
 		cmocka_unit_test(several_events_share_the_budget),
 		cmocka_unit_test(more_clocks_than_a_manifest_holds_are_refused),
 		cmocka_unit_test(typed_periods_belong_to_their_own_event),
+		cmocka_unit_test(the_reason_of_a_rate_tells_what_became_of_it),
+		cmocka_unit_test(a_rate_of_thousands_is_told_in_digits),
+		cmocka_unit_test(a_rate_is_kept_where_the_bound_cuts_the_distribution),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

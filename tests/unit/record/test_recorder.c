@@ -213,6 +213,38 @@ static void a_draw_is_the_same_whatever_the_target_does(void **state)
 	free(draws[1]);
 }
 
+/* Samples that cost 30, 62 and 79 us: safety bounds of 315, 625 and 800 us. Every clock is opened with a
+ * draw of its own, so that many seeds look at many starts. */
+static void what_a_sample_costs_changes_no_draw_of_a_rate_that_was_asked_for(void **state)
+{
+	static const double costs[] = { 30000, 62000, 79000 };
+	const enum schedule_kind kinds[] = { SCHEDULE_JITTER, SCHEDULE_EXP };
+
+	(void)state;
+	for (uint64_t seed = 0; seed < 40; seed++) {
+		struct draw *draws[3];
+
+		for (int run = 0; run < 3; run++) {
+			struct scene scene;
+
+			scene_make(&scene, "cpu-clock");
+			scene.options.schedule = kinds[seed % 2];
+			scene.options.seed = seed;
+			scene.options.duration_ns = 1000000;
+			scene.cost.sample = costs[run];
+			scene_record(&scene);
+			assert_in_range(draws_read(&scene, &draws[run]), 2, 8);
+			for (int clock = 0; clock < 2; clock++) {
+				assert_int_equal(draws[run][clock].period, draws[0][clock].period);
+				assert_true((double)draws[run][clock].period >= 10 * costs[run]);
+			}
+			scene_release(&scene);
+		}
+		for (int run = 0; run < 3; run++)
+			free(draws[run]);
+	}
+}
+
 static void another_seed_gives_other_draws(void **state)
 {
 	struct draw *draws[2];
@@ -628,6 +660,7 @@ int main(void)
 		cmocka_unit_test(the_periods_that_were_set_are_the_draws_that_were_logged),
 		cmocka_unit_test(a_seed_gives_the_same_draws_bit_for_bit),
 		cmocka_unit_test(a_draw_is_the_same_whatever_the_target_does),
+		cmocka_unit_test(what_a_sample_costs_changes_no_draw_of_a_rate_that_was_asked_for),
 		cmocka_unit_test(another_seed_gives_other_draws),
 		cmocka_unit_test(every_sample_tells_its_interval_trigger_cpu_and_time),
 		cmocka_unit_test(samples_fall_on_threads_by_their_time),
