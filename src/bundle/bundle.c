@@ -54,7 +54,9 @@ static enum status data_open(struct bundle *bundle, const struct sys *sys, struc
 	snprintf(label, sizeof(label), "%s/perf.data", bundle->path);
 	status = perfdata_reader_open_at(&bundle->reader, sys, bundle->dir_fd, "perf.data", label,
 					 error);
-	if (status == STATUS_OK && !manifest->end.present)
+	/* A full disk can end the manifest where perf.data could not be finished. */
+	if (status == STATUS_OK &&
+	    !(manifest->end.present && perfdata_reader_header(bundle->reader)->finished))
 		perfdata_reader_limit(bundle->reader,
 				      manifest->n_epochs
 					      ? manifest->epochs[manifest->n_epochs - 1].data_bytes

@@ -251,6 +251,8 @@ int cmd_record(int argc, char **argv)
 	int code;
 
 	launch_state_save(&state);
+	/* A file that may not grow any more is an error to be told, not a death. */
+	signal(SIGXFSZ, SIG_IGN);
 	status = record_cli_parse(&cli, sys, argc, argv, &error);
 	if (status != STATUS_OK) {
 		fprintf(stderr, "assay record: %s\n", error.text);

@@ -14,6 +14,30 @@
 #define BUDGET_SLACK    1.25 /* an estimate from a calibrated cost is no better than this */
 #define COST_PERTURBING 0.05 /* from here on a measurement changes what it measures */
 
+/* Another schedule or rate than the one that was asked for, in the recorder's words. Events, which it notes
+ * as well, have their own findings. */
+static void contract_substitutions(struct findings *findings, const struct manifest *manifest)
+{
+	for (size_t i = 0; i < manifest->n_incidents; i++) {
+		const struct manifest_incident *incident = &manifest->incidents[i];
+		const bool schedule = incident->unit && !strcmp(incident->unit, "schedule");
+		const bool rate = incident->unit && !strcmp(incident->unit, "rate");
+		struct finding *finding;
+
+		if (!incident->code || strcmp(incident->code, CODE_SUBSTITUTION) ||
+		    !(schedule || rate) || !incident->text)
+			continue;
+		finding = findings_add(findings, CODE_SUBSTITUTION, FINDING_WARNING,
+				       "Another %s than the one that was asked for: %s.",
+				       incident->unit, incident->text);
+		finding_next(findings, finding, "%s",
+			     schedule ? "Record with --schedule jitter, which no program runs in "
+					"step with."
+				      : "Record for longer instead of faster.");
+		finding_text(findings, finding, "what", incident->unit);
+	}
+}
+
 void conduct_find_substitution(struct findings *findings, const struct manifest *manifest)
 {
 	for (size_t i = 0; i < manifest->n_events; i++) {
@@ -32,6 +56,7 @@ void conduct_find_substitution(struct findings *findings, const struct manifest 
 		finding_text(findings, finding, "granted", event->granted);
 		finding_number(findings, finding, "precise_ip", event->precise_ip);
 	}
+	contract_substitutions(findings, manifest);
 	if (manifest->scope_why) {
 		const bool weak =
 			manifest->scope == SCOPE_THREAD || manifest->scope == SCOPE_INHERIT;
@@ -46,9 +71,9 @@ void conduct_find_substitution(struct findings *findings, const struct manifest 
 			manifest->scope_why);
 
 		finding_next(findings, finding, "%s",
-			     weak ? "Run as root or with CAP_PERFMON: clocks per CPU are right for "
-				    "short tasks, "
-				    "clocks per thread are biased on them."
+			     weak ? "Run as root, with CAP_PERFMON or at "
+				    "kernel.perf_event_paranoid 0: clocks per CPU are right for "
+				    "short tasks, clocks per thread are biased on them."
 				  : "");
 		finding_text(findings, finding, "scope", clock_scope_name(manifest->scope));
 	}
@@ -130,15 +155,20 @@ void conduct_find_short_tasks(struct findings *findings, const struct manifest *
 
 void conduct_find_unfinished(struct findings *findings, const struct manifest *manifest)
 {
-	const char *reason = manifest->end.reason;
+	const char *reason = manifest->end.present ? manifest->end.reason : NULL;
+	const bool full = reason && !strcmp(reason, "disk-full");
+	const bool limit = reason && !strcmp(reason, "file-limit");
 	struct finding *finding;
 
-	if (manifest->end.present && !(reason && !strcmp(reason, "disk-full")))
+	if (manifest->end.present && !full && !limit)
 		return;
-	if (manifest->end.present)
+	if (full || limit)
 		finding = findings_add(
 			findings, CODE_UNFINISHED, FINDING_WARNING,
-			"The disk became full: the recording ends early, after %zu epochs.",
+			"%s: the recording ends early, after %zu epochs. What came later is "
+			"missing, what is here is whole.",
+			full ? "The disk was full"
+			     : "perf.data had reached the size that was allowed (ulimit -f)",
 			manifest->n_epochs);
 	else
 		finding = findings_add(
@@ -147,7 +177,12 @@ void conduct_find_unfinished(struct findings *findings, const struct manifest *m
 			"finished epoch, %zu in all. What came later is missing, what is here is "
 			"whole.",
 			manifest->n_epochs);
-	finding_next(findings, finding, "Record again if the end of the program matters.");
+	finding_next(findings, finding, "%s",
+		     full    ? "Record again to another file system (-o) or less (--max-size, a "
+			       "lower rate) if the end of the program matters."
+		     : limit ? "Record again with a higher ulimit -f or less (--max-size, a lower "
+			       "rate) if the end of the program matters."
+			     : "Record again if the end of the program matters.");
 	finding_number(findings, finding, "epochs", (double)manifest->n_epochs);
 	finding_number(findings, finding, "covered_ns", (double)conduct_duration_ns(manifest));
 }

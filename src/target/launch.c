@@ -15,6 +15,7 @@
 void launch_state_save(struct launch_state *state)
 {
 	sigprocmask(SIG_SETMASK, NULL, &state->mask);
+	sigaction(SIGXFSZ, NULL, &state->size_reached);
 	getrlimit(RLIMIT_NOFILE, &state->descriptors);
 }
 
@@ -27,6 +28,7 @@ static void child_wait_and_exec(int go_fd, int report_fd, char *const argv[],
 	int reason;
 
 	signal(SIGPIPE, SIG_DFL);
+	sigaction(SIGXFSZ, &state->size_reached, NULL);
 	setrlimit(RLIMIT_NOFILE, &state->descriptors);
 	do
 		n = read(go_fd, &go, 1);

@@ -8,8 +8,8 @@
  *
  * The child waits on a pipe and ends by itself when the pipe closes, so a parent that dies in between
  * leaves nothing behind. It inherits no descriptor but 0, 1 and 2 (everything in assay is
- * close-on-exec), the signal mask and the limits that assay itself was started with, and SIGPIPE, which
- * assay ignores, at its default.
+ * close-on-exec), the signal mask and the limits that assay itself was started with, SIGXFSZ as it was then,
+ * and SIGPIPE, which assay ignores, at its default.
  */
 #ifndef ASSAY_TARGET_LAUNCH_H
 #define ASSAY_TARGET_LAUNCH_H
@@ -23,7 +23,8 @@
 /* What the child is to find as the user left it, taken before assay changes its own. */
 struct launch_state {
 	sigset_t mask;
-	struct rlimit descriptors; /* RLIMIT_NOFILE */
+	struct rlimit descriptors;     /* RLIMIT_NOFILE */
+	struct sigaction size_reached; /* SIGXFSZ */
 };
 
 struct launch {
@@ -32,7 +33,7 @@ struct launch {
 	int report_fd; /* end of file: exec done; an int: errno of the exec that failed */
 };
 
-/* Reads mask and limits of this process. */
+/* Reads mask, limits and what becomes of SIGXFSZ in this process. */
 void launch_state_save(struct launch_state *state);
 
 MUST_CHECK enum status launch_start(struct launch *launch, char *const argv[],

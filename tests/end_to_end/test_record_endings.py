@@ -111,7 +111,14 @@ def full_disk(half):
         done = record("-F", "3000", "-g", "-o", "small/out", "--", half, "2.5", timeout=300)
         claim(done.code == 1 and "No space left" in done.err and "left" in done.out,
               "a full disk: the command runs to its end, one message, exit code 1", done)
+        claim("bundle small/out" in done.err and "after %d epoch" % len(manifest("small/out")["epochs"])
+              in done.err and "another file system" in done.err,
+              "a full disk: the message has the path, how far the bundle reads, and what to try", done)
         told = manifest("small/out")
+        shown = run(ASSAY, "report", "-i", "small/out")
+        claim(shown.code == 0 and "disk was full" in " ".join(shown.out.split())
+              and "killed?" not in shown.out,
+              "a full disk: the report says so", shown)
         claim(len(told["epochs"]) >= 1, "a full disk: finished epochs are there")
         if PERF:
             rows, _ = perf_script("small/out", "period")
@@ -128,12 +135,28 @@ def full_disk(half):
         run("umount", "-l", "small")
 
 
+def size_limit(half):
+    """A file that may not grow: SIGXFSZ does not end assay, and the command has it as it was."""
+    done = run("/bin/sh", "-c", 'ulimit -f 60; exec "$@"', "sh", ASSAY, "record", "-F", "3000", "-g", "-o",
+               "limited", "--", half, "2", timeout=300)
+    claim(done.code == 1 and "File too large" in done.err and "bundle limited" in done.err
+          and "ulimit -f" in done.err and "left" in done.out,
+          "ulimit -f: one message with path and remedy, the command runs to its end", done)
+    shown = run(ASSAY, "report", "-i", "limited")
+    claim(shown.code == 0 and "ulimit -f" in shown.out and "killed?" not in shown.out,
+          "ulimit -f: the report says why the recording ended", shown)
+    done = record("-o", "signals", "--", "/bin/grep", "SigIgn", "/proc/self/status")
+    claim(done.code == 0 and not int(done.out.split()[-1], 16) & 1 << (signal.SIGXFSZ - 1),
+          "the command has SIGXFSZ at its default", done)
+
+
 def main():
     half = workload("half")
     limits(half)
     interrupted(half)
     killed(half)
     full_disk(half)
+    size_limit(half)
     finish()
 
 

@@ -323,6 +323,32 @@ static void a_recording_without_end_is_unfinished(void **state)
 		(struct manifest_end){ .present = true, .reason = (char *)"disk-full" };
 	finding = only(f, CODE_UNFINISHED);
 	assert_non_null(strstr(finding->text, "disk"));
+	findings_release(&f->findings);
+	f->contract.manifest.end.reason = (char *)"file-limit";
+	finding = only(f, CODE_UNFINISHED);
+	assert_non_null(strstr(finding->next, "ulimit -f"));
+}
+
+/* Events have a finding each, which the recorder's incident of the same name must not repeat. */
+static void another_schedule_or_rate_than_asked_for_is_a_substitution(void **state)
+{
+	struct fixture *f = *state;
+	const struct finding *finding;
+
+	f->contract.incidents[0] = (struct manifest_incident){ .code = (char *)CODE_SUBSTITUTION,
+							       .unit = (char *)"cpu-clock",
+							       .text = (char *)"an event" };
+	f->contract.incidents[1] = (struct manifest_incident){ .code = (char *)CODE_SUBSTITUTION,
+							       .unit = (char *)"schedule",
+							       .text = (char *)"a fixed period" };
+	f->contract.manifest.n_incidents = 2;
+	finding = only(f, CODE_SUBSTITUTION);
+	assert_non_null(strstr(finding->text, "schedule"));
+	assert_non_null(strstr(finding->text, "a fixed period"));
+	findings_release(&f->findings);
+	f->contract.incidents[1].unit = (char *)"rate";
+	finding = only(f, CODE_SUBSTITUTION);
+	assert_non_null(strstr(finding->next, "longer"));
 }
 
 static void an_incident_of_its_own_kind_is_told_once_in_its_words(void **state)
@@ -393,6 +419,7 @@ int main(void)
 		TEST(without_a_budget_only_a_perturbing_cost_is_told),
 		TEST(tasks_too_short_to_sample_bias_only_clocks_per_thread),
 		TEST(a_recording_without_end_is_unfinished),
+		TEST(another_schedule_or_rate_than_asked_for_is_a_substitution),
 		TEST(an_incident_of_its_own_kind_is_told_once_in_its_words),
 		TEST(a_manifest_without_epochs_or_clocks_is_survived),
 		TEST(percentages_and_times_show_the_digits_that_count),
