@@ -18,11 +18,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "probe/access.h"
 #include "probe/calibrate.h"
 #include "probe/machine.h"
 #include "probe/ownership.h"
 #include "probe/probe_state.h"
-#include "target/process.h"
 
 #define PLACE_TRIES     6u
 #define POLL_NS         UINT64_C(100000000)
@@ -61,7 +61,7 @@ static enum status target_start(struct probe *probe, struct error *error)
 	enum status status;
 
 	if (options->n_pids)
-		return process_check(probe->sys, probe->pid, error);
+		return access_check(probe->sys, probe->pid, error);
 	status = launch_start(&probe->launch, options->argv, options->launch_state, error);
 	if (status != STATUS_OK)
 		return status;

@@ -21,6 +21,15 @@
 #define BUSY_WAIT_NS 2000000
 #define NULL_BLOCK   AGENT_PAGE /* offset in the buffers of the block that is nobody's */
 
+/* A thread that was preempted in a window comes out of it when it runs again: on a busy machine, later. */
+static void busy_wait(unsigned int round)
+{
+	const struct timespec pause = { 0, round < BUSY_ROUNDS / 2 ? BUSY_WAIT_NS
+								   : 10 * BUSY_WAIT_NS };
+
+	nanosleep(&pause, NULL);
+}
+
 /* A run of whole functions of the list that fits one stop. */
 struct batch {
 	struct guardian_write *writes;
@@ -354,11 +363,9 @@ enum status work_apply(struct work *work, struct error *error)
 
 		status = batch_apply(work, &batch, error);
 		for (unsigned int round = 1; status == STATUS_OK && round < BUSY_ROUNDS; round++) {
-			const struct timespec pause = { 0, BUSY_WAIT_NS };
-
 			if (work->holding || !busy_to_waiting(&batch))
 				break;
-			nanosleep(&pause, NULL);
+			busy_wait(round);
 			status = batch_apply(work, &batch, error);
 		}
 	}
@@ -467,13 +474,11 @@ enum status work_restore(struct work *work, struct error *error)
 		status = batch_remove(work, &batch, &left, error);
 		for (unsigned int round = 0; status == STATUS_OK && left && round < BUSY_ROUNDS;
 		     round++) {
-			const struct timespec pause = { 0, BUSY_WAIT_NS };
-
 			for (size_t i = 0; i < batch.n; i++) {
 				if (batch.writes[i].state == GUARDIAN_BUSY)
 					batch.writes[i].state = GUARDIAN_WRITTEN;
 			}
-			nanosleep(&pause, NULL);
+			busy_wait(round);
 			status = batch_remove(work, &batch, &left, error);
 		}
 	}
@@ -485,10 +490,10 @@ enum status work_remove(struct work *work, struct error *error)
 	const size_t n = work->n_done;
 	enum status status = work_restore(work, error);
 
-	if (status == STATUS_OK && n)
-		status = work_pages_drop(work, error);
 	if (status == STATUS_OK && work->arena->restored == n)
 		regions_give_up(work);
+	if (status == STATUS_OK && n)
+		status = work_pages_drop(work, error);
 	if (n)
 		work_children(work);
 	if (status == STATUS_OK || status == STATUS_NOT_FOUND)
