@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "report/contract_clocks.h"
+
 static bool is_chain_event(const struct perf_event_attr *attr)
 {
 	return attr->sample_type & PERF_SAMPLE_CALLCHAIN;
@@ -28,32 +30,6 @@ static const char *scope_words(enum clock_scope scope)
 	return NULL;
 }
 
-/* The clocks that are shown speak for the recording; when they differ in kind it is "mixed". */
-static void clocks_of_manifest(struct report_contract *contract, const struct manifest *manifest,
-			       const struct clocks *clocks)
-{
-	double rate = 0;
-
-	for (uint32_t i = 0; i < clocks->n_clocks && clocks->by_id; i++) {
-		const struct manifest_clock *clock = &manifest->clocks[clocks->clock_of[i]];
-
-		if (!i) {
-			contract->low = clock->low;
-			contract->high = clock->high;
-			contract->block = clock->block;
-			contract->kind = schedule_kind_name(clock->kind);
-			contract->mean_period = clock->mean_period;
-		} else if (strcmp(contract->kind, schedule_kind_name(clock->kind))) {
-			contract->kind = schedule_kind_name(SCHEDULE_MIXED);
-		}
-		rate += clock->target_hz;
-	}
-	if (manifest->rate_hz > 0)
-		contract->rate_hz = manifest->rate_hz;
-	else if (rate > 0)
-		contract->rate_hz = rate;
-}
-
 static void contract_of_manifest(struct report *report, const struct profile *profile)
 {
 	struct report_contract *contract = &report->contract;
@@ -64,7 +40,6 @@ static void contract_of_manifest(struct report *report, const struct profile *pr
 					 manifest->assay_version ? manifest->assay_version : "");
 	contract->kind = schedule_kind_name(manifest->schedule);
 	contract->redraw = redraw_kind_name(manifest->redraw);
-	clocks_of_manifest(contract, manifest, &profile->clocks);
 	contract->seed = manifest->seed;
 	contract->has_seed = true;
 	contract->canary = profile->clocks.n_canaries > 0;
@@ -86,6 +61,9 @@ static void contract_of_manifest(struct report *report, const struct profile *pr
 	for (size_t i = 0; i < manifest->n_events; i++)
 		if (i == profile->event)
 			contract->unit = manifest->events[i].unit;
+	if (!contract->unit)
+		contract->unit = contract->event;
+	contract_clocks(contract, manifest, &profile->clocks);
 }
 
 static void contract_of_file(struct report *report, const struct profile *profile)
@@ -167,10 +145,10 @@ void contract_fill(struct report *report, const struct profile *profile, const s
 	report->contract = (struct report_contract){
 		.event = profile->events[profile->event].name,
 		.unit = profile->unit_is_ns ? "ns" : NULL,
-		.low = 1,
-		.high = 1,
 		.mean_period = NAN,
 		.rate_hz = NAN,
+		.rate_first_hz = NAN,
+		.rate_last_hz = NAN,
 		.budget = NAN,
 		.achieved = NAN,
 		.clocks = table->n_clocks,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "profile/subjects.h"
 #include "report/json.h"
+#include "profile/subjects.h"
 
 #include <math.h>
 
@@ -47,6 +47,26 @@ static json_t *seed(struct json_writer *w, const struct report_contract *contrac
 	return contract->has_seed ? json_digits_of(w, contract->seed) : json_real_of(w, NAN);
 }
 
+static json_t *clock_groups(struct json_writer *w, const struct report_contract *contract)
+{
+	json_t *list = json_array_of(w);
+
+	for (uint32_t g = 0; g < contract->n_groups; g++) {
+		const struct report_clock *group = &contract->groups[g];
+		json_t *object = json_object_of(w);
+
+		json_set(w, object, "kind", json_text_of(w, group->kind));
+		json_set(w, object, "clocks", json_integer_of(w, group->n));
+		json_set(w, object, "canary", json_boolean_of(w, group->canary));
+		json_set(w, object, "mean_period", json_real_of(w, group->mean_period));
+		json_set(w, object, "low", json_real_of(w, group->low));
+		json_set(w, object, "high", json_real_of(w, group->high));
+		json_set(w, object, "rate_hz", json_real_of(w, group->hz > 0 ? group->hz : NAN));
+		json_append(w, list, object);
+	}
+	return list;
+}
+
 static json_t *schedule(struct json_writer *w, const struct report *report)
 {
 	const struct report_contract *contract = &report->contract;
@@ -58,6 +78,9 @@ static json_t *schedule(struct json_writer *w, const struct report *report)
 	json_set(w, object, "unit", json_text_of(w, contract->unit));
 	json_set(w, object, "mean_period", json_real_of(w, contract->mean_period));
 	json_set(w, object, "rate_hz", json_real_of(w, contract->rate_hz));
+	json_set(w, object, "rate_first_hz", json_real_of(w, contract->rate_first_hz));
+	json_set(w, object, "rate_last_hz", json_real_of(w, contract->rate_last_hz));
+	json_set(w, object, "clocks", clock_groups(w, contract));
 	json_set(w, object, "rate_why", json_text_of(w, contract->rate_why));
 	json_set(w, object, "seed", seed(w, contract));
 	json_set(w, object, "canary", json_boolean_of(w, contract->canary));

@@ -64,18 +64,32 @@ struct report_row {
 #define REPORT_BY_CPU      64u
 #define REPORT_BY_STACK    128u /* with FUNCTION and MODULE */
 
+/* Clocks of one recording that are alike. */
+struct report_clock {
+	const char *kind; /* schedule */
+	uint32_t n;
+	bool canary;
+	double mean_period; /* drawn interval, over the whole recording */
+	double low, high;   /* drawn intervals relative to their mean; equal: not drawn */
+	double hz;          /* samples per second that each takes; 0: unknown */
+};
+
 /* What was measured and how, as the header and JSON say it. */
 struct report_contract {
 	const char *recorder; /* "assay 0.1.0", "perf 6.1" or NULL */
 	const char *event, *unit;
 	bool from_manifest;
 	const char *kind, *redraw; /* names of schedule and redraw */
-	double low, high;          /* drawn intervals relative to their mean; equal: not drawn */
+	struct report_clock
+		groups[MANIFEST_MAX_CLOCKS]; /* randomised ones first; none: no manifest */
+	uint32_t n_groups;
 	uint32_t block;
 	uint64_t seed;
 	bool has_seed, canary, randomised;
-	double mean_period; /* in `unit` */
-	double rate_hz;     /* NAN: unknown */
+	double mean_period;                 /* of the first clock, over the recording, in `unit` */
+	double rate_hz;                     /* over the recording; NAN: unknown */
+	double rate_first_hz, rate_last_hz; /* where it followed the budget; NAN: it did not move */
+	bool faster_is_possible; /* at a rate (or budget) that would halve the intervals */
 	const char *rate_why;
 	double sample_cost_ns;   /* 0: unknown */
 	double budget, achieved; /* NAN: none, unknown */

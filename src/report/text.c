@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "report/colour.h"
-#include "report/contract.h"
+#include "report/contract_text.h"
 #include "report/digits.h"
 #include "report/escape.h"
 
@@ -97,60 +97,7 @@ static void measured_line(const struct report *report, struct output *out)
 
 static void clocks_line(const struct report *report, struct output *out)
 {
-	const struct report_contract *contract = &report->contract;
-	char period[32], low[32], high[32];
-	const bool ns = contract->unit && !strcmp(contract->unit, "ns");
-
-	output_format(out, "%u %s", contract->clocks, contract->clocks == 1 ? "clock" : "clocks");
-	if (contract->mean_period > 0) {
-		if (ns)
-			digits_duration(contract->mean_period, period, sizeof(period));
-		else
-			digits_short(contract->mean_period, period, sizeof(period));
-		output_format(out, ", %s every %s%s", contract->clocks == 1 ? "a sample" : "each",
-			      period, ns ? "" : " events");
-	}
-	if (!contract->randomised) {
-		output_format(
-			out, ", %s: nothing here can show whether it ran in step with the program",
-			!strcmp(contract->kind, "freq") ? "steered by the kernel towards a rate"
-							: "at a fixed interval");
-		return;
-	}
-	output_format(out, " on average; intervals drawn (%s) from %s-%s of the mean",
-		      contract->kind, digits_short(contract->low, low, sizeof(low)),
-		      digits_short(contract->high, high, sizeof(high)));
-	if (!strcmp(contract->redraw, "block") && contract->block)
-		output_format(out, ", anew about every %u samples", contract->block);
-	else if (!strcmp(contract->redraw, "sample"))
-		output_add(out, ", anew for every sample");
-	else if (!strcmp(contract->redraw, "none"))
-		output_add(out, ", once per epoch");
-	if (contract->has_seed)
-		output_format(out, "; seed %llu", (unsigned long long)contract->seed);
-	if (contract->canary)
-		output_add(out, "; beside them a canary with a fixed interval");
-}
-
-static void rate_line(const struct report *report, struct output *out)
-{
-	const struct report_contract *contract = &report->contract;
-	char rate[32], cost[32], more[32];
-
-	output_format(out, "%s samples per second of CPU time",
-		      digits_short(contract->rate_hz, rate, sizeof(rate)));
-	if (contract->rate_why && *contract->rate_why)
-		output_format(out, ": %s", contract->rate_why);
-	else if (contract->sample_cost_ns > 0)
-		output_format(out, "; a sample costs %s here",
-			      digits_duration(contract->sample_cost_ns, cost, sizeof(cost)));
-	if (contract->budget > 0)
-		output_format(out, ". A budget of %s %% would halve the intervals",
-			      digits_short(100 * CONTRACT_HALVING * contract->budget, more,
-					   sizeof(more)));
-	else
-		output_format(out, ". %s times the rate would halve the intervals",
-			      digits_short(CONTRACT_HALVING, more, sizeof(more)));
+	contract_clocks_text(report, out);
 }
 
 static void cost_line(const struct report *report, struct output *out)
@@ -281,7 +228,7 @@ void text_head(const struct report *report, const struct text_options *options,
 	head_line(report, options, output, "ended", ended_line);
 	head_line(report, options, output, "clocks", clocks_line);
 	if (isfinite(report->contract.rate_hz))
-		head_line(report, options, output, "rate", rate_line);
+		head_line(report, options, output, "rate", contract_rate_text);
 	if (isfinite(report->contract.achieved))
 		head_line(report, options, output, "cost", cost_line);
 	head_line(report, options, output, "scope", scope_line);
