@@ -27,6 +27,7 @@
 
 #define GUARDIAN_MAX_REGIONS  64u
 #define GUARDIAN_MAX_CHILDREN 256u
+#define GUARDIAN_MAX_BUSY     8u
 #define GUARDIAN_ARENA_BYTES  (UINT64_C(1) << 30) /* of address space; touched as needed */
 #define GUARDIAN_STOP_WRITES  2000u /* sites that are written while all threads stand */
 
@@ -81,14 +82,14 @@ struct guardian_arena {
 	struct guardian_region regions[GUARDIAN_MAX_REGIONS];
 	uint64_t n_writes, n_chunks; /* in the payload: writes first, then chunks, then bytes */
 	bool allow_seccomp;
-	bool take_over; /* what an earlier assay left (leftovers.h) */
+	uint64_t busy[GUARDIAN_MAX_BUSY]; /* leftover regions that a thread stood in */
+	uint32_t n_busy;
 	/* answer */
 	enum status status;
 	struct error error;
 	uint64_t buffers, entry;
-	uint32_t
-		failed_region; /* of a prepare that failed with EEXIST; with EBUSY a thread stands in a
-				 * region that is to be reused */
+	uint32_t failed_region; /* of a prepare that failed with EEXIST */
+	uint64_t busy_region;   /* of one that failed with EBUSY: a thread stands in it */
 	struct guardian_stops stops;
 	uint64_t written, restored, different;
 	struct guardian_child children[GUARDIAN_MAX_CHILDREN];

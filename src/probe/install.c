@@ -99,7 +99,7 @@ static bool leftover_choose(const struct install *install, const struct leftover
 	const uint64_t reach = code_reach_bytes(code_module_machine(module->code));
 
 	chosen->size = 0;
-	for (uint32_t i = 0; i < leftovers->n_regions && !install->all_new; i++) {
+	for (uint32_t i = 0; i < leftovers->n_regions; i++) {
 		const struct guardian_region *region = &leftovers->regions[i];
 		bool used = leftovers->patched[i];
 
@@ -174,6 +174,8 @@ static enum status leftovers_read(const struct install *install, struct leftover
 	if (memory_fd < 0)
 		return STATUS_OK;
 	leftovers_find(leftovers, install->sys, memory_fd, install->image->maps);
+	for (uint32_t i = 0; i < install->n_busy; i++)
+		leftovers_leave(leftovers, install->busy[i]);
 	install->sys->close(install->sys->state, memory_fd);
 	if (leftovers->owner)
 		return error_set(error, STATUS_UNSUPPORTED,

@@ -60,7 +60,8 @@ struct install {
 	uint32_t n_regions;
 	struct guardian_region blocked[GUARDIAN_MAX_REGIONS]; /* turned out to be taken */
 	uint32_t n_blocked;
-	bool all_new; /* what an earlier assay left is not to be used: a thread stands in it */
+	uint64_t busy[GUARDIAN_MAX_BUSY]; /* regions of an earlier assay that a thread stands in */
+	uint32_t n_busy;
 };
 
 /* The reason as one word with dashes, as the JSON has it; and in words. */

@@ -21,7 +21,7 @@ static bool shared_read(const struct sys *sys, int memory_fd, uint64_t address,
 
 /* The control page lies in front of the shared one. A forked child reads zeros there. */
 static void region_add(struct leftovers *leftovers, const struct sys *sys, int memory_fd,
-		       uint64_t shared_at)
+		       uint64_t shared_at, uint64_t inode)
 {
 	const uint64_t start = shared_at - AGENT_SHARED_OFFSET;
 	struct agent_control control;
@@ -34,6 +34,7 @@ static void region_add(struct leftovers *leftovers, const struct sys *sys, int m
 	    control.region_bytes % AGENT_PAGE)
 		return;
 	leftovers->patched[leftovers->n_regions] = control.patched != 0;
+	leftovers->of[leftovers->n_regions] = inode;
 	leftovers->regions[leftovers->n_regions++] =
 		(struct guardian_region){ .address = start, .size = control.region_bytes };
 }
@@ -51,11 +52,42 @@ void leftovers_find(struct leftovers *leftovers, const struct sys *sys, int memo
 			continue;
 		if (shared.owner && !(shared.owner & OWNER_DIED))
 			leftovers->owner = shared.owner;
-		if (map.end - map.start == AGENT_PAGE)
-			region_add(leftovers, sys, memory_fd, map.start);
-		else if (leftovers->n_buffers < GUARDIAN_MAX_REGIONS)
+		if (map.end - map.start == AGENT_PAGE) {
+			region_add(leftovers, sys, memory_fd, map.start, map.inode);
+		} else if (leftovers->n_buffers < GUARDIAN_MAX_REGIONS) {
+			leftovers->buffers_inode[leftovers->n_buffers] = map.inode;
 			leftovers->buffers[leftovers->n_buffers++] =
 				(struct guardian_region){ .address = map.start,
 							  .size = map.end - map.start };
+		}
 	}
+}
+
+void leftovers_leave(struct leftovers *leftovers, uint64_t address)
+{
+	uint32_t n = 0;
+	uint64_t inode = 0;
+
+	for (uint32_t i = 0; i < leftovers->n_regions; i++) {
+		if (leftovers->regions[i].address == address)
+			inode = leftovers->of[i];
+	}
+	if (!inode)
+		return;
+	for (uint32_t i = 0; i < leftovers->n_regions; i++) {
+		if (leftovers->of[i] == inode)
+			continue;
+		leftovers->regions[n] = leftovers->regions[i];
+		leftovers->patched[n] = leftovers->patched[i];
+		leftovers->of[n++] = leftovers->of[i];
+	}
+	leftovers->n_regions = n;
+	n = 0;
+	for (uint32_t i = 0; i < leftovers->n_buffers; i++) {
+		if (leftovers->buffers_inode[i] == inode)
+			continue;
+		leftovers->buffers[n] = leftovers->buffers[i];
+		leftovers->buffers_inode[n++] = leftovers->buffers_inode[i];
+	}
+	leftovers->n_buffers = n;
 }

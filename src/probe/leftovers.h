@@ -22,8 +22,10 @@ struct leftovers {
 	struct guardian_region regions[GUARDIAN_MAX_REGIONS];
 	bool patched
 		[GUARDIAN_MAX_REGIONS]; /* code may still lead into it: the guardian was killed */
+	uint64_t of[GUARDIAN_MAX_REGIONS]; /* inode of the buffers that it belongs to */
 	uint32_t n_regions;
 	struct guardian_region buffers[GUARDIAN_MAX_REGIONS];
+	uint64_t buffers_inode[GUARDIAN_MAX_REGIONS];
 	uint32_t n_buffers;
 	uint32_t owner; /* thread of an assay that is at work with them now, 0: none */
 };
@@ -32,5 +34,8 @@ struct leftovers {
  * the layout is not seen, and stays where it is. */
 void leftovers_find(struct leftovers *leftovers, const struct sys *sys, int memory_fd,
 		    const char *maps);
+
+/* Takes away the region at `address`, its buffers, and the other regions of these buffers: a thread stands in it. */
+void leftovers_leave(struct leftovers *leftovers, uint64_t address);
 
 #endif

@@ -95,7 +95,8 @@ static enum status memory_prepare(struct probe *probe, struct error *error)
 		arena->owner = probe->ownership->tid;
 		arena->buffers_bytes = probe->plan.bytes;
 		arena->n_regions = probe->install.n_regions;
-		arena->take_over = !probe->install.all_new;
+		memcpy(arena->busy, probe->install.busy, sizeof(arena->busy));
+		arena->n_busy = probe->install.n_busy;
 		arena->allow_seccomp = probe->options->allow_seccomp;
 		memcpy(arena->regions, probe->install.regions, sizeof(arena->regions));
 		status = guardian_prepare(&probe->guardian, &probe->memfd, error);
@@ -105,8 +106,8 @@ static enum status memory_prepare(struct probe *probe, struct error *error)
 		if (probe->memfd >= 0)
 			close(probe->memfd);
 		probe->memfd = -1;
-		if (arena->error.os_errno == EBUSY)
-			probe->install.all_new = true;
+		if (arena->error.os_errno == EBUSY && probe->install.n_busy < GUARDIAN_MAX_BUSY)
+			probe->install.busy[probe->install.n_busy++] = arena->busy_region;
 		else if (probe->install.n_blocked < GUARDIAN_MAX_REGIONS)
 			probe->install.blocked[probe->install.n_blocked++] =
 				arena->regions[arena->failed_region];

@@ -19,8 +19,9 @@
 #define OUTSIDE_ROUNDS  60u
 #define OUTSIDE_WAIT_NS 2000000
 
+/* *inside: a region that a thread stands in, 0: none. */
 static enum status inside_find(const struct work *work, const struct leftovers *leftovers,
-			       const struct tracees *tracees, bool *inside, struct error *error)
+			       const struct tracees *tracees, uint64_t *inside, struct error *error)
 {
 	struct busy_window windows[GUARDIAN_MAX_REGIONS];
 	enum status status = STATUS_OK;
@@ -32,12 +33,13 @@ static enum status inside_find(const struct work *work, const struct leftovers *
 						   .end = region->address + region->size,
 						   .region = true };
 	}
-	*inside = false;
+	*inside = 0;
 	if (leftovers->n_regions)
 		status = stacks_find_busy(tracees, work->memory_fd, windows, leftovers->n_regions,
 					  error);
 	for (uint32_t i = 0; status == STATUS_OK && i < leftovers->n_regions; i++)
-		*inside |= windows[i].busy;
+		if (windows[i].busy)
+			*inside = windows[i].start + 1 - AGENT_CODE_OFFSET;
 	return status;
 }
 
@@ -66,7 +68,7 @@ enum status work_stop_outside(struct work *work, const struct leftovers *leftove
 			      struct tracees *tracees, struct error *error)
 {
 	const struct timespec pause = { 0, OUTSIDE_WAIT_NS };
-	bool inside;
+	uint64_t inside = 0;
 	enum status status;
 
 	for (unsigned int round = 0; round < OUTSIDE_ROUNDS; round++) {
@@ -94,13 +96,13 @@ enum status work_leftovers(struct work *work, struct leftovers *leftovers, struc
 	enum status status;
 
 	*leftovers = (struct leftovers){ 0 };
-	if (!work->arena->take_over)
-		return STATUS_OK;
 	snprintf(path, sizeof(path), "/proc/%d/maps", work->pid);
 	status = sys_read_file(work->sys, -1, path, MAPS_MAX_BYTES, &maps, NULL, error);
 	if (status != STATUS_OK)
 		return status;
 	leftovers_find(leftovers, work->sys, work->memory_fd, maps);
+	for (uint32_t i = 0; i < work->arena->n_busy; i++)
+		leftovers_leave(leftovers, work->arena->busy[i]);
 	free(maps);
 	return STATUS_OK;
 }

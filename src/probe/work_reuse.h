@@ -14,7 +14,7 @@
 MUST_CHECK enum status work_stop_outside(struct work *work, const struct leftovers *leftovers,
 					 struct tracees *tracees, struct error *error);
 
-/* Reads what there is to be taken over; none when the request wants none of it. */
+/* Reads what there is to be taken over; without what the request says to be busy. */
 MUST_CHECK enum status work_leftovers(struct work *work, struct leftovers *leftovers,
 				      struct error *error);
 

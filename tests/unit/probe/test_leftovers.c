@@ -138,12 +138,35 @@ static void another_version_and_zeroed_control_pages_are_left_alone(void **state
 	left_release(&left);
 }
 
+static void one_that_is_busy_goes_with_all_that_shares_its_buffers(void **state)
+{
+	struct leftovers leftovers;
+	struct left left, other;
+
+	(void)state;
+	left_make(&left);
+	left_make(&other);
+	look(&leftovers);
+	assert_int_equal(leftovers.n_regions, 2);
+	assert_int_equal(leftovers.n_buffers, 2);
+	leftovers_leave(&leftovers, (uintptr_t)left.region);
+	assert_int_equal(leftovers.n_regions, 1);
+	assert_int_equal(leftovers.regions[0].address, (uintptr_t)other.region);
+	assert_int_equal(leftovers.n_buffers, 1);
+	assert_int_equal(leftovers.buffers[0].address, (uintptr_t)other.buffers);
+	leftovers_leave(&leftovers, 1);
+	assert_int_equal(leftovers.n_regions, 1);
+	left_release(&left);
+	left_release(&other);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_process_that_was_never_probed_has_none),
 		cmocka_unit_test(a_region_is_known_by_its_marks_and_its_size_is_its_own),
 		cmocka_unit_test(the_owner_is_seen_while_it_lives),
+		cmocka_unit_test(one_that_is_busy_goes_with_all_that_shares_its_buffers),
 		cmocka_unit_test(another_version_and_zeroed_control_pages_are_left_alone),
 	};
 
