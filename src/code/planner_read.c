@@ -55,6 +55,12 @@ static enum code_refusal range_decode(struct planner *planner, const struct code
 
 	if (!bytes)
 		return planner_refuse(planner, CODE_NO_CODE, at);
+	/* about as many as there will be: growing takes time where functions are planned by the thousand */
+	if (!array_reserve(&planner->insns, &planner->insns_capacity,
+			   planner->n_insns + (size_t)(range->end - at) / 3 + 1)) {
+		planner->no_memory = true;
+		return planner_refuse(planner, CODE_TOO_LARGE, at);
+	}
 	while (at < range->end) {
 		struct code_insn insn;
 

@@ -14,7 +14,8 @@
 
 #define FAULT_SIGNALS \
 	((UINT64_C(1) << 10) | (UINT64_C(1) << 6) | (UINT64_C(1) << 7) | (UINT64_C(1) << 3))
-#define MAX_PLACES 64u /* words that may hold what an indirect function picked */
+#define MAX_LIVE_BYTES 4096u
+#define MAX_PLACES     64u /* words that may hold what an indirect function picked */
 
 struct choice {
 	struct install *install;
@@ -43,25 +44,47 @@ static bool faults_matter(const struct install *install)
 	return caught & FAULT_SIGNALS;
 }
 
-/* The bytes that a plan writes or moves, as they are in memory now. */
+/* What a patch writes or moves of the text. */
+static struct code_range patch_range(const struct code_patch *patch)
+{
+	if (patch->moved.end > patch->moved.start)
+		return patch->moved;
+	return (struct code_range){ patch->start, patch->start + 2 };
+}
+
+static bool range_as_file(const struct install *install, const struct image_module *module,
+			  struct code_range range, int memory_fd)
+{
+	uint8_t live[MAX_LIVE_BYTES];
+	const uint64_t size = range.end - range.start;
+	const uint8_t *file = code_module_bytes(module->code, range.start, size);
+
+	return file && size <= sizeof(live) &&
+	       sys_pread_full(install->sys, memory_fd, live, size,
+			      (off_t)(range.start + module->bias)) == (ssize_t)size &&
+	       memcmp(file, live, size) == 0;
+}
+
+/* The bytes that a plan writes or moves, as they are in memory now: at once, where they lie close together. */
 static bool live_as_file(const struct install *install, const struct install_function *function,
 			 int memory_fd)
 {
-	for (uint32_t i = 0; i < function->plan.n_patches; i++) {
-		const struct code_patch *patch = &function->plan.patches[i];
-		const uint64_t start =
-			patch->moved.end > patch->moved.start ? patch->moved.start : patch->start;
-		const uint64_t size =
-			patch->moved.end > patch->moved.start ? patch->moved.end - start : 2;
-		const uint8_t *file = code_module_bytes(function->module->code, start, size);
-		uint8_t live[CODE_PLAN_MAX_BODY];
+	const struct code_plan *plan = &function->plan;
+	struct code_range all = patch_range(&plan->patches[0]);
 
-		if (!file || size > sizeof(live) ||
-		    sys_pread_full(install->sys, memory_fd, live, size,
-				   (off_t)(start + function->module->bias)) != (ssize_t)size ||
-		    memcmp(file, live, size) != 0)
-			return false;
+	for (uint32_t i = 1; i < plan->n_patches; i++) {
+		const struct code_range range = patch_range(&plan->patches[i]);
+
+		all.start = range.start < all.start ? range.start : all.start;
+		all.end = range.end > all.end ? range.end : all.end;
 	}
+	if (all.end - all.start <= MAX_LIVE_BYTES &&
+	    range_as_file(install, function->module, all, memory_fd))
+		return true;
+	for (uint32_t i = 0; i < plan->n_patches; i++)
+		if (!range_as_file(install, function->module, patch_range(&plan->patches[i]),
+				   memory_fd))
+			return false;
 	return true;
 }
 
