@@ -25,6 +25,11 @@ void perfdata_features_release(struct perfdata_features *features)
 	free(features->build_ids);
 	features->build_ids = NULL;
 	features->n_build_ids = features->build_ids_capacity = 0;
+	free(features->words);
+	features->words = NULL;
+	features->words_capacity = 0;
+	features->header.command = NULL;
+	features->header.n_command = 0;
 }
 
 /* u32 length (padded) | text, NUL | padding. NULL when the bytes do not hold it. */
@@ -40,31 +45,21 @@ static const char *string_take(struct perfdata_features *features, struct bytes 
 	return index == STRINGS_NONE ? NULL : strings_get(features->strings, index);
 }
 
-/* The command line is words; what comes out is one string with blanks between them. */
 static void command_line_take(struct perfdata_features *features, struct bytes *b)
 {
 	const uint32_t n = bytes_u32(b);
-	char *line = NULL;
-	size_t used = 0, capacity = 0;
-	uint32_t index;
+	size_t used = 0, words = 0;
 
 	for (uint32_t i = 0; i < n && !b->failed; i++) {
-		const uint32_t size = bytes_u32(b);
-		const char *word = bytes_take(b, size);
-		const size_t length = word ? strnlen(word, size) : 0;
+		const char *word = string_take(features, b);
 
-		if (!word || used + length + 2 > PERFDATA_COMMAND_MAX_BYTES ||
-		    !array_reserve(&line, &capacity, used + length + 2))
+		if (!word || (used += strlen(word) + 1) > PERFDATA_COMMAND_MAX_BYTES ||
+		    !array_reserve(&features->words, &features->words_capacity, words + 1))
 			break;
-		if (used)
-			line[used++] = ' ';
-		memcpy(line + used, word, length);
-		used += length;
+		features->words[words++] = word;
 	}
-	index = line ? strings_add_n(features->strings, line, used) : STRINGS_NONE;
-	if (index != STRINGS_NONE)
-		features->header.command_line = strings_get(features->strings, index);
-	free(line);
+	features->header.command = words ? features->words : NULL;
+	features->header.n_command = words;
 }
 
 /* Descriptions come in the order of the attributes; one that does not fit goes by its first id. */

@@ -16,6 +16,8 @@ struct perfdata_features {
 	struct perfdata_header header;
 	struct perfdata_build_id *build_ids;
 	size_t n_build_ids, build_ids_capacity;
+	const char **words; /* of the command line */
+	size_t words_capacity;
 	struct strings *strings;
 	struct perfdata_events *events;
 	struct perfdata_notes *notes;

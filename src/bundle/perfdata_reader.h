@@ -146,7 +146,9 @@ struct perfdata_build_id {
 struct perfdata_header {
 	bool pipe, swapped, finished; /* finished: the recorder wrote data.size and features */
 	uint64_t data_offset, data_size;
-	const char *hostname, *os_release, *version, *arch, *cpu_description, *command_line;
+	const char *hostname, *os_release, *version, *arch, *cpu_description;
+	const char *const *command; /* words; NULL: unknown */
+	size_t n_command;
 	uint32_t n_cpus;
 	const struct perfdata_build_id *build_ids;
 	size_t n_build_ids;

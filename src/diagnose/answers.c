@@ -248,7 +248,11 @@ static void answer_phase(struct line *line, const struct diagnosis *diagnosis,
 		    (!worst || candidate->p_value < worst->p_value))
 			worst = candidate;
 	}
-	if (!tested && alias->n) {
+	if (!diagnosis->matrix.samples) {
+		line_add(line, "not testable: there are no samples");
+	} else if (profile_is_exact(profile)) {
+		line_add(line, "does not arise: every occurrence of the event is a sample");
+	} else if (!tested && alias->n) {
 		line_add(line, "not testable: %s", alias->candidates[0].why);
 	} else if (!tested && !profile->clocks.randomised) {
 		line_add(line, "not testable: no randomised clock, and no marks or scheduler "

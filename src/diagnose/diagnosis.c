@@ -7,6 +7,7 @@
 
 #include "diagnose/conduct.h"
 #include "diagnose/coverage.h"
+#include "diagnose/file_tasks.h"
 #include "diagnose/finding_code.h"
 #include "diagnose/instability.h"
 #include "diagnose/trace_read.h"
@@ -346,6 +347,8 @@ enum status diagnosis_make(struct diagnosis *diagnosis, struct profile *profile,
 	findings_init(&diagnosis->findings);
 	if (profile->bundle->has_manifest)
 		conduct_find(&diagnosis->findings, &profile->bundle->manifest);
+	else
+		file_find_short_tasks(&diagnosis->findings, profile);
 	status = matrix_build(&diagnosis->matrix, profile, table, error);
 	if (status != STATUS_OK) {
 		diagnosis_release(diagnosis);

@@ -293,8 +293,7 @@ static void precision_read(struct skid *skid, const struct profile *profile)
 
 	skid->precise = skid->asked = -1;
 	/* a tracepoint and the like stands where it stands */
-	if (profile->event >= n ||
-	    (!events[profile->event].attr.freq && events[profile->event].attr.sample_period == 1))
+	if (profile->event >= n || profile_is_exact(profile))
 		return;
 	skid->precise = (int)events[profile->event].attr.precise_ip;
 	if (bundle->has_manifest && profile->event < bundle->manifest.n_events) {
@@ -302,8 +301,12 @@ static void precision_read(struct skid *skid, const struct profile *profile)
 
 		skid->precise = event->precise_ip;
 		/* another event without a reason why is the default: nobody asked for it */
-		if (event->why || !strcmp(event->asked, event->granted))
+		if (event->asked &&
+		    (event->why || (event->granted && !strcmp(event->asked, event->granted))))
 			skid->asked = precise_asked(event->asked);
+	} else if (events[profile->event].attr.type == PERF_TYPE_SOFTWARE) {
+		/* The kernel does not look at precise_ip there; perf asks for cpu-clock:ppp by itself. */
+		skid->precise = 0;
 	} else {
 		skid->asked = precise_asked(events[profile->event].name);
 	}

@@ -15,14 +15,31 @@ static bool texts_differ(const char *a, const char *b)
 	return a && b && strcmp(a, b) != 0;
 }
 
+/* Without its modifiers: "page-faults:u" counts page-faults. Which modes are in it is the scope's matter. */
+static size_t event_length(const char *event)
+{
+	const char *colon = strrchr(event, ':');
+
+	return colon && colon[1] && !colon[1 + strspn(colon + 1, "ukhHGpPSDIeWb")]
+		       ? (size_t)(colon - event)
+		       : strlen(event);
+}
+
+static bool events_differ(const struct report_contract *a, const struct report_contract *b)
+{
+	const size_t n = event_length(a->event);
+
+	/* cpu-clock and task-clock are both CPU time */
+	return texts_differ(a->unit, b->unit) &&
+	       (event_length(b->event) != n || strncmp(a->event, b->event, n) != 0);
+}
+
 static void event_compare(struct diff *diff)
 {
 	const struct report *a = diff->sides[0].report, *b = diff->sides[1].report;
 	struct finding *finding;
 
-	/* cpu-clock and task-clock are both CPU time */
-	if (!texts_differ(a->contract.unit, b->contract.unit) || !a->contract.event ||
-	    !b->contract.event)
+	if (!a->contract.event || !b->contract.event || !events_differ(&a->contract, &b->contract))
 		return;
 	finding = findings_add(&diff->mismatches, CODE_MISMATCH_EVENT, FINDING_BIAS,
 			       "A samples %s, B samples %s: their shares are of different things.",
@@ -132,7 +149,7 @@ static void clock_judge(struct diff *diff, int side)
 	const struct alias_candidate *candidate;
 	struct finding *finding;
 
-	if (report->contract.randomised)
+	if (report->contract.randomised || report->contract.exact)
 		return;
 	candidate = lock_found(&diff->sides[!side], period_ns_of(report));
 	diff->locked[side] = candidate || lock_in_itself(report);

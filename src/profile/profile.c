@@ -29,6 +29,7 @@ void profile_release(struct profile *profile)
 {
 	timeline_release(&profile->timeline);
 	losses_release(&profile->losses);
+	lives_release(&profile->lives);
 	places_release(&profile->places);
 	clocks_release(&profile->clocks);
 	tags_release(&profile->tags);
@@ -79,6 +80,8 @@ static enum status pass_side(struct profile *profile, struct error *error)
 		status = timeline_add(&profile->timeline, &record, time, error);
 		if (status == STATUS_OK)
 			status = losses_add(&profile->losses, &record, record.time, error);
+		if (status == STATUS_OK)
+			status = lives_add(&profile->lives, &record, error);
 		if (status != STATUS_OK)
 			return status;
 	}
@@ -436,6 +439,7 @@ enum status profile_build(struct profile *profile, struct bundle *bundle,
 	profile->bundle = bundle;
 	timeline_init(&profile->timeline);
 	losses_init(&profile->losses);
+	lives_init(&profile->lives);
 	tags_init(&profile->tags);
 	stacks_init(&profile->stacks);
 	status = pass_side(profile, error);
@@ -458,4 +462,20 @@ enum status profile_build(struct profile *profile, struct bundle *bundle,
 	if (status != STATUS_OK)
 		profile_release(profile);
 	return status;
+}
+
+bool profile_is_exact(const struct profile *profile)
+{
+	const struct manifest *manifest = &profile->bundle->manifest;
+	size_t n;
+	const struct perfdata_event *events = perfdata_reader_events(profile->bundle->reader, &n);
+
+	if (!profile->bundle->has_manifest)
+		return profile->event < n && !events[profile->event].attr.freq &&
+		       events[profile->event].attr.sample_period == 1;
+	for (size_t k = 0; k < manifest->n_clocks; k++)
+		if (manifest->clocks[k].event == profile->event &&
+		    manifest->clocks[k].mean_period > 1)
+			return false;
+	return manifest->n_clocks > 0;
 }

@@ -22,6 +22,7 @@
 #include "profile/clocks.h"
 #include "profile/epochs.h"
 #include "profile/filter.h"
+#include "profile/lives.h"
 #include "profile/losses.h"
 #include "profile/places.h"
 #include "profile/stacks.h"
@@ -47,6 +48,7 @@ struct profile {
 	struct bundle *bundle; /* borrowed, as is the symbolizer */
 	struct timeline timeline;
 	struct losses losses;
+	struct lives lives;
 	struct places places;
 	struct epochs epochs;
 	struct clocks clocks;
@@ -80,6 +82,10 @@ static inline uint32_t profile_columns(const struct profile *profile)
 {
 	return profile->clocks.n_clocks + profile->clocks.n_canaries;
 }
+
+/* Is every occurrence of the event a sample (a period of 1)? Then there is no clock that could be in step with
+ * the program. */
+bool profile_is_exact(const struct profile *profile);
 
 struct profile_frames {
 	uint32_t *places; /* numbers in profile->places, innermost first */

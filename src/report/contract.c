@@ -161,10 +161,11 @@ void contract_fill(struct report *report, const struct profile *profile, const s
 		report->n_command = bundle->manifest.command ? bundle->manifest.n_command : 0;
 	} else {
 		contract_of_file(report, profile);
-		report->command = &header->command_line;
-		report->n_command = header->command_line ? 1 : 0;
+		report->command = header->command;
+		report->n_command = header->n_command;
 	}
 	if (!report->contract.unit)
 		report->contract.unit = report->contract.event;
+	report->contract.exact = profile_is_exact(profile);
 	totals_fill(report, profile);
 }

@@ -97,14 +97,9 @@ static void throttle_find(struct report *report, const struct profile *profile)
 /* A whole diagnosis may have said these already. */
 void file_findings_records(struct report *report, const struct profile *profile)
 {
-	size_t n;
-	const struct perfdata_event *events = perfdata_reader_events(profile->bundle->reader, &n);
-	/* where every occurrence is a sample there is no clock to be in step with */
-	const bool counted =
-		!events[profile->event].attr.freq && events[profile->event].attr.sample_period == 1;
 	struct finding *finding;
 
-	if (!counted && !findings_find(&report->findings, CODE_ALIAS_UNCHECKED)) {
+	if (!report->contract.exact && !findings_find(&report->findings, CODE_ALIAS_UNCHECKED)) {
 		finding = findings_add(
 			&report->findings, CODE_ALIAS_UNCHECKED, FINDING_WARNING,
 			"This recording has no randomised clock: intervals take for granted that "

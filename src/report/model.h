@@ -86,6 +86,7 @@ struct report_contract {
 	uint32_t block;
 	uint64_t seed;
 	bool has_seed, canary, randomised;
+	bool exact; /* every occurrence of the event is a sample: no clock that could be in step */
 	double mean_period;                 /* of the first clock, over the recording, in `unit` */
 	double rate_hz;                     /* over the recording; NAN: unknown */
 	double rate_first_hz, rate_last_hz; /* where it followed the budget; NAN: it did not move */

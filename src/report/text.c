@@ -97,6 +97,10 @@ static void measured_line(const struct report *report, struct output *out)
 
 static void clocks_line(const struct report *report, struct output *out)
 {
+	if (report->contract.exact) {
+		output_add(out, "none: every occurrence of the event is a sample");
+		return;
+	}
 	contract_clocks_text(report, out);
 }
 

@@ -20,7 +20,7 @@ static const struct report_share *ranked_share(const struct report *report,
 	return report->ranked_by_total ? &row->total : &row->self;
 }
 
-static void row_name(struct output *out, const struct report_row *row)
+static void row_name(struct output *out, const struct report *report, const struct report_row *row)
 {
 	if (row->name && row->name[0] == '[' && row->module && *row->module)
 		output_format(out, "%s in %s", row->name, row->module);
@@ -32,8 +32,12 @@ static void row_name(struct output *out, const struct report_row *row)
 		output_add(out, row->module);
 	else if (row->file)
 		output_add(out, row->file);
+	else if (report->by & REPORT_BY_TID)
+		output_format(out, "thread %u", row->tid);
+	else if (report->by & REPORT_BY_PID)
+		output_format(out, "process %u", row->pid);
 	else
-		output_format(out, "the first row");
+		output_format(out, "CPU %u", row->cpu);
 }
 
 static void interval_words(struct output *out, const struct estimate_interval *interval)
@@ -45,15 +49,38 @@ static void interval_words(struct output *out, const struct estimate_interval *i
 		      100 * interval->hi);
 }
 
-/* "a", "a and b", "a, b and c", "a, b, c and 4 others" */
+static double share_of(const struct report *report, size_t row)
+{
+	return ranked_share(report, &report->rows[row])->recording.share;
+}
+
+/* The `told` largest of `n` rows, in the order of the table, which says nothing. */
+static void largest(const struct report *report, size_t from, size_t n, size_t told, size_t *rows)
+{
+	size_t chosen = 0;
+
+	for (size_t i = from; i < from + n; i++) {
+		size_t larger = 0;
+
+		for (size_t j = from; j < from + n && larger < told; j++)
+			larger += share_of(report, j) > share_of(report, i) ||
+				  (share_of(report, j) == share_of(report, i) && j < i);
+		if (larger < told && chosen < told)
+			rows[chosen++] = i;
+	}
+}
+
+/* "a", "a and b", "a, b and c", "a, b, c and 4 others": of many, those that may matter most. */
 static void names_list(struct output *out, const struct report *report, size_t from, size_t n)
 {
 	const size_t told = n > NAMES_TOLD + 1 ? NAMES_TOLD : n;
+	size_t rows[NAMES_TOLD + 1];
 
+	largest(report, from, n, told, rows);
 	for (size_t i = 0; i < told; i++) {
 		if (i)
 			output_add(out, i + 1 == told && told == n ? " and " : ", ");
-		row_name(out, &report->rows[from + i]);
+		row_name(out, report, &report->rows[rows[i]]);
 	}
 	if (told < n)
 		output_format(out, " and %zu others", n - told);
@@ -124,7 +151,7 @@ static void bias_words(struct output *out, const struct report *report)
 /* Nothing in the samples of a clock that was not drawn can show that it ran in step with the program. */
 static void unchecked_words(struct output *out, const struct report *report)
 {
-	if (!report->contract.randomised && !report_bias(report))
+	if (!report->contract.randomised && !report->contract.exact && !report_bias(report))
 		output_add(out, "Unchecked: no clock was randomised, and one in step with the "
 				"program makes "
 				"any share wrong. As sampled: ");
@@ -134,7 +161,7 @@ static void first_words(struct output *out, const struct report *report)
 {
 	const struct estimate_interval *share = &ranked_share(report, &report->rows[0])->recording;
 
-	row_name(out, &report->rows[0]);
+	row_name(out, report, &report->rows[0]);
 	output_add(out, " takes ");
 	if (share->supported)
 		interval_words(out, share);
@@ -147,6 +174,20 @@ static void first_words(struct output *out, const struct report *report)
 static bool is_rest(const struct report *report, size_t row)
 {
 	return ranked_share(report, &report->rows[row])->recording.share < REST_SHARE;
+}
+
+/* The highest upper bound of the rows from `from` on. */
+static double rest_hi(const struct report *report, size_t from)
+{
+	double hi = 0;
+
+	for (size_t i = from; i < report->n_rows; i++) {
+		const struct estimate_interval *share =
+			&ranked_share(report, &report->rows[i])->recording;
+
+		hi = fmax(hi, share->supported ? share->hi : share->share);
+	}
+	return hi;
 }
 
 /* Of a top K whose order is open: is it known at least which they are? */
@@ -167,8 +208,10 @@ static void open_words(struct output *out, const struct report *report, size_t s
 	const size_t n = report_contending(report, settled);
 
 	if (settled && is_rest(report, settled)) {
-		output_format(out, "All others are below %g %% each, their order is open. ",
-			      100 * REST_SHARE);
+		output_format(out,
+			      "All others are below %g %% each as sampled, at most %.1f %%; their "
+			      "order is open. ",
+			      100 * REST_SHARE, ceil(1000 * rest_hi(report, settled)) / 10);
 		return;
 	}
 	if (!settled)
@@ -219,9 +262,9 @@ static void settle_words(struct output *out, const struct report *report)
 	output_add(out, ", if shares are as they look");
 	if (next->pair.a && next->pair.b && next->k > 1) {
 		output_add(out, "; ");
-		row_name(out, next->pair.a);
+		row_name(out, report, next->pair.a);
 		output_add(out, " against ");
-		row_name(out, next->pair.b);
+		row_name(out, report, next->pair.b);
 		output_add(out, " takes longest");
 	}
 	output_add(out, ". ");
@@ -229,11 +272,16 @@ static void settle_words(struct output *out, const struct report *report)
 
 static void workload_words(struct output *out, const struct report *report)
 {
-	const struct report_share *share = ranked_share(report, &report->rows[0]);
+	size_t row = 0;
+	const struct report_share *share;
 
+	/* the first, or where that is open, what looks largest */
+	if (!report_settled(report) && !report->no_ranks)
+		largest(report, 0, report->n_rows, 1, &row);
+	share = ranked_share(report, &report->rows[row]);
 	if (share->workload.supported) {
 		output_add(out, "For other runs of this workload expect ");
-		row_name(out, &report->rows[0]);
+		row_name(out, report, &report->rows[row]);
 		output_add(out, " at ");
 		interval_words(out, &share->workload);
 		output_add(out, ".");

@@ -87,14 +87,15 @@ static uint64_t pass(struct perfdata_reader *reader, unsigned int want)
 static uint64_t touch_header(const struct perfdata_reader *reader)
 {
 	const struct perfdata_header *header = perfdata_reader_header(reader);
-	const char *const texts[] = { header->hostname,        header->os_release,
-				      header->version,         header->arch,
-				      header->cpu_description, header->command_line };
+	const char *const texts[] = { header->hostname, header->os_release, header->version,
+				      header->arch, header->cpu_description };
 	size_t n_events, n_notes;
 	const struct perfdata_event *events = perfdata_reader_events(reader, &n_events);
 	const struct perfdata_note *notes = perfdata_reader_notes(reader, &n_notes);
 	uint64_t sum = 0;
 
+	for (size_t i = 0; i < header->n_command; i++)
+		sum += touch_text(header->command[i]);
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		sum += texts[i] ? touch_text(texts[i]) : 0;
 	for (size_t i = 0; i < header->n_build_ids; i++)

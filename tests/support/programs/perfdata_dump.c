@@ -230,16 +230,25 @@ static json_t *notes_json(const struct perfdata_reader *reader)
 	return list;
 }
 
+static json_t *command_json(const struct perfdata_header *header)
+{
+	json_t *words = json_array();
+
+	for (size_t i = 0; i < header->n_command; i++)
+		json_array_append_new(words, json_text(header->command[i]));
+	return words;
+}
+
 static json_t *header_json(const struct perfdata_header *header)
 {
-	return json_pack(
-		"{s:b, s:b, s:b, s:b, s:b, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:i}", "pipe",
-		header->pipe, "swapped", header->swapped, "finished", header->finished, "counters",
-		header->counters, "directory", header->directory, "hostname",
-		json_text(header->hostname), "os_release", json_text(header->os_release), "version",
-		json_text(header->version), "arch", json_text(header->arch), "command_line",
-		json_text(header->command_line), "cpus", (json_int_t)header->n_cpus, "build_ids",
-		(json_int_t)header->n_build_ids, "clock_id", header->clock_id);
+	return json_pack("{s:b, s:b, s:b, s:b, s:b, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:i}",
+			 "pipe", header->pipe, "swapped", header->swapped, "finished",
+			 header->finished, "counters", header->counters, "directory",
+			 header->directory, "hostname", json_text(header->hostname), "os_release",
+			 json_text(header->os_release), "version", json_text(header->version),
+			 "arch", json_text(header->arch), "command", command_json(header), "cpus",
+			 (json_int_t)header->n_cpus, "build_ids", (json_int_t)header->n_build_ids,
+			 "clock_id", header->clock_id);
 }
 
 int main(int argc, char **argv)

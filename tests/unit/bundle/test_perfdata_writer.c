@@ -174,7 +174,9 @@ static void what_was_written_is_read_back(void **state)
 	assert_string_equal(header->version, "assay 0.1");
 	assert_string_equal(header->arch, "x86_64");
 	assert_string_equal(header->cpu_description, "a CPU");
-	assert_string_equal(header->command_line, "assay record -- ./a b");
+	assert_int_equal(header->n_command, 4);
+	assert_string_equal(header->command[0], "assay");
+	assert_string_equal(header->command[3], "./a b");
 	assert_int_equal(header->n_cpus, 2);
 	assert_int_equal(header->total_memory_kib, 1234);
 	assert_int_equal(header->first_sample_ns, 1000);
