@@ -441,12 +441,15 @@ static inline bool was_counted(struct agent_block *block, const struct agent_sha
 }
 
 static inline void record_exit(struct agent_block *block, const struct agent_shared *shared,
-			       const struct agent_frame *frame, uint64_t point, uint64_t counter)
+			       const struct agent_frame *frame, uint64_t point, uint64_t counter,
+			       bool counted)
 {
 	if (!FULL || !(frame->flags & AGENT_FRAME_RECORDED))
 		return;
-	*record_next(block, shared) = (struct agent_record){ counter, frame->sp, (uint32_t)point,
-							     record_where(block, frame->flags) };
+	*record_next(block, shared) =
+		(struct agent_record){ counter, frame->sp, (uint32_t)point,
+				       record_where(block, frame->flags) |
+					       (counted ? 0 : AGENT_WHERE_UNREAD) };
 	record_commit(block);
 	block->records_open--;
 }
@@ -460,14 +463,16 @@ frame_close(struct agent_block *block, struct agent_shared *shared, struct agent
 	struct agent_frame *frame = frame_at(block, shared, index_1);
 	const int64_t spent =
 		(int64_t)(now->value - block->overhead - frame->start - shared->inner_ticks);
+	bool counted;
 
 	block->last = now->value;
 	STORE(region->top, frame->below);
 	FENCE();
 	if (function->outermost == index_1)
 		function->outermost = 0;
-	record_exit(block, shared, frame, point, now->value - block->overhead);
-	if (!was_counted(block, shared, frame, now)) {
+	counted = was_counted(block, shared, frame, now);
+	record_exit(block, shared, frame, point, now->value - block->overhead, counted);
+	if (!counted) {
 		function->unread++;
 	} else if (frame->switches != (uint32_t)block->switches) {
 		function->interrupted++;

@@ -133,6 +133,12 @@ struct agent_record {
 		where; /* region | nested << 7 | change of stack, the low 24 bits of its number, << 8 */
 };
 
+#define AGENT_WHERE_REGION 0x7fu
+#define AGENT_WHERE_NESTED 0x80u /* as AGENT_FRAME_NESTED */
+#define AGENT_WHERE_UNREAD \
+	0x100u /* an exit whose call was not measured: the event was on no counter */
+#define AGENT_WHERE_SWITCHES 9u /* shift of the number of changes of stack so far, its low bits */
+
 #define AGENT_POINT_BITS 20u
 #define AGENT_POINT_MOST 0xfffu /* exits that are told apart */
 /* Instead of a point. Of all frames of the region (in `where`): left without an exit, the region is another

@@ -38,8 +38,8 @@ static inline void record_commit(struct agent_block *block)
 
 static inline uint32_t record_where(const struct agent_block *block, uint32_t flags)
 {
-	return block->region | (flags & AGENT_FRAME_NESTED ? 1u << 7 : 0) |
-	       (uint32_t)block->switches << 8;
+	return block->region | (flags & AGENT_FRAME_NESTED ? AGENT_WHERE_NESTED : 0) |
+	       (uint32_t)block->switches << AGENT_WHERE_SWITCHES;
 }
 
 /* A record that is no pair's: dropped when there is no room. */

@@ -17,6 +17,7 @@
 #include "cli/exit_code.h"
 #include "cli/page.h"
 #include "cli/probe_output.h"
+#include "probe/replay.h"
 
 #define PROGRESS_NS 500000000u
 
@@ -97,6 +98,26 @@ static enum status result_show(const struct probe_cli *cli, const struct sys *sy
 	return status;
 }
 
+static enum status records_open(struct probe_cli *cli, const struct sys *sys, struct error *error)
+{
+	const struct replay_stored head = { .record = { .counter = REPLAY_FILE_MAGIC,
+							.sp = REPLAY_FILE_VERSION |
+							      (uint64_t)sizeof(head) << 32 } };
+	int fd;
+
+	if (!cli->records)
+		return STATUS_OK;
+	fd = sys->openat(sys->state, AT_FDCWD, cli->records,
+			 O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	cli->options.records_fd = fd;
+	if (fd >= 0)
+		fd = sys_write_all(sys, fd, &head, sizeof(head));
+	if (fd < 0)
+		return error_set_errno(error, status_from_errno(-fd), -fd, "cannot write %s",
+				       cli->records);
+	return STATUS_OK;
+}
+
 static int run(struct probe_cli *cli, const struct sys *sys, const struct launch_state *state)
 {
 	struct probe_hooks hooks = { .notice = cli->quiet ? NULL : notice_print };
@@ -110,6 +131,12 @@ static int run(struct probe_cli *cli, const struct sys *sys, const struct launch
 	if (!cli->quiet && isatty(STDERR_FILENO)) {
 		hooks.progress = progress_print;
 		hooks.progress_ns = PROGRESS_NS;
+	}
+	status = records_open(cli, sys, &error);
+	if (status != STATUS_OK) {
+		fprintf(stderr, "assay probe: %s\n", error.text);
+		sys->close(sys->state, cli->options.signal_fd);
+		return exit_code_of(status);
 	}
 	status = probe_run(&cli->options, sys, &hooks, &result, &error);
 	if (hooks.progress)
@@ -126,7 +153,10 @@ static int run(struct probe_cli *cli, const struct sys *sys, const struct launch
 	} else if (result.signal) {
 		die_by(result.signal);
 	}
-	if (status == STATUS_OK && !code && cli->strict && result.n_refused)
+	if (cli->options.records_fd >= 0)
+		sys->close(sys->state, cli->options.records_fd);
+	if (status == STATUS_OK && !code &&
+	    ((cli->strict && result.n_refused) || (cli->audit && !probe_audit(&result))))
 		code = EXIT_GATE;
 	probe_result_release(&result);
 	return code;

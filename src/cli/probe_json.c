@@ -64,6 +64,7 @@ static const char *mode_name(enum probe_mode mode)
 	switch (mode) {
 	case PROBE_COUNT: return "count";
 	case PROBE_STATE: return "state";
+	case PROBE_TRACE: return "trace";
 	case PROBE_TIME: break;
 	}
 	return "time";
@@ -238,6 +239,68 @@ static json_t *process(struct json_writer *w, const struct probe_cli *cli,
 	return object;
 }
 
+static json_t *edges(struct json_writer *w, const struct probe_result *result)
+{
+	json_t *list = json_array_of(w);
+
+	for (size_t i = 0; i < result->n_edges; i++) {
+		const struct probe_edge *edge = &result->edges[i];
+		json_t *object = json_object_of(w);
+
+		json_set(w, object, "caller",
+			 edge->caller ? json_text_of(w, edge->caller) : json_null());
+		json_set(w, object, "caller_module",
+			 edge->caller ? json_text_of(w, edge->caller_module) : json_null());
+		json_set(w, object, "callee", json_text_of(w, edge->callee));
+		json_set(w, object, "callee_module", json_text_of(w, edge->callee_module));
+		json_set(w, object, "calls", json_integer_of(w, edge->calls));
+		json_set(w, object, "inclusive",
+			 json_real_of(w, probe_value(result, (double)edge->inclusive)));
+		json_append(w, list, object);
+	}
+	return list;
+}
+
+/* The tree as a list: `parent` is an index into it, null where no probed function called. */
+static json_t *tree(struct json_writer *w, const struct probe_result *result)
+{
+	json_t *list = json_array_of(w);
+
+	for (size_t i = 0; i < result->n_nodes; i++) {
+		const struct probe_node *node = &result->nodes[i];
+		json_t *object = json_object_of(w);
+
+		json_set(w, object, "parent",
+			 node->parent == PROBE_NO_PARENT ? json_null()
+							 : json_integer_of(w, node->parent));
+		json_set(w, object, "pid", json_integer_of(w, (uint64_t)node->pid));
+		json_set(w, object, "name", json_text_of(w, node->name));
+		json_set(w, object, "module", json_text_of(w, node->module));
+		json_set(w, object, "calls", json_integer_of(w, node->calls));
+		json_set(w, object, "inclusive",
+			 json_real_of(w, probe_value(result, (double)node->inclusive)));
+		json_set(w, object, "self",
+			 json_real_of(w, probe_value(result, (double)node->self)));
+		json_append(w, list, object);
+	}
+	return list;
+}
+
+static void trace_set(struct json_writer *w, const struct probe_cli *cli,
+		      const struct probe_result *result, json_t *document)
+{
+	json_t *object = json_object_of(w);
+
+	json_set(w, object, "records", json_integer_of(w, result->sums.records));
+	json_set(w, object, "calls_dropped", json_integer_of(w, result->sums.records_dropped));
+	json_set(w, object, "file", json_text_of(w, cli->records));
+	json_set(w, object, "file_is_whole", json_boolean_of(w, !result->records_errno));
+	json_set(w, object, "calls_beyond_tree", json_integer_of(w, result->nodes_lost));
+	json_set(w, object, "agrees", json_boolean_of(w, probe_audit(result)));
+	json_set(w, document, "trace", object);
+	json_set(w, document, "tree", tree(w, result));
+}
+
 enum status probe_json(const struct probe_cli *cli, struct probe_result *result,
 		       struct output *output, struct error *error)
 {
@@ -257,7 +320,9 @@ enum status probe_json(const struct probe_cli *cli, struct probe_result *result,
 	for (size_t i = 0; i < result->n_rows; i++)
 		json_append(w, list, function(w, cli, result, &result->rows[i]));
 	json_set(w, document, "functions", list);
-	json_set(w, document, "edges", json_array_of(w));
+	json_set(w, document, "edges", edges(w, result));
+	if (cli->options.mode == PROBE_TRACE)
+		trace_set(w, cli, result, document);
 	processes = json_array_of(w);
 	for (size_t i = 0; i < result->n_processes; i++)
 		json_append(w, processes, process(w, cli, result, &result->processes[i]));

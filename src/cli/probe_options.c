@@ -21,6 +21,12 @@ const char probe_cli_help[] =
 	"or\n"
 	"                          state (calls; which function each thread is in, seen at random "
 	"times)\n"
+	"                          or trace (as time, from a record of each entry and exit: "
+	"callers "
+	"too)\n"
+	"      --audit             mode trace: end with 3 unless the records alone give the same "
+	"totals\n"
+	"      --records FILE      mode trace: keep the records there\n"
 	"  -F, --frequency HZ      mode state: how often to look, on average (default 1000)\n"
 	"      --every N           count every call, time one in N of them, at random\n"
 	"      --cap N[/EPOCH]     per thread, count and time the first N calls only, or the first "
@@ -60,6 +66,8 @@ enum option_code {
 	OPTION_CAP,
 	OPTION_BUFFER,
 	OPTION_BARRIER,
+	OPTION_AUDIT,
+	OPTION_RECORDS,
 	OPTION_DRY_RUN,
 	OPTION_STRICT,
 	OPTION_SECCOMP,
@@ -86,7 +94,8 @@ static const struct option long_options[] = {
 	{ "frequency", required_argument, NULL, 'F' },
 	{ "follow", no_argument, NULL, OPTION_LATER },
 	{ "barrier", no_argument, NULL, OPTION_BARRIER },
-	{ "audit", no_argument, NULL, OPTION_LATER },
+	{ "audit", no_argument, NULL, OPTION_AUDIT },
+	{ "records", required_argument, NULL, OPTION_RECORDS },
 	{ "region", required_argument, NULL, OPTION_LATER },
 	{ "from", required_argument, NULL, OPTION_LATER },
 	{ NULL, 0, NULL, 0 },
@@ -101,9 +110,7 @@ static enum status mode_parse(struct probe_cli *cli, const char *word, struct er
 	else if (!strcmp(word, "state"))
 		cli->options.mode = PROBE_STATE;
 	else if (!strcmp(word, "trace"))
-		return error_set(error, STATUS_UNSUPPORTED,
-				 "--mode %s: not in this version (count, time and state are)",
-				 word);
+		cli->options.mode = PROBE_TRACE;
 	else
 		return error_set(error, STATUS_USAGE,
 				 "--mode %s: count, time, trace and state are modes", word);
@@ -245,6 +252,8 @@ static enum status option_take(struct probe_cli *cli, const struct sys *sys, int
 	case 'h': cli->help = true; return STATUS_OK;
 	case 'e': cli->options.event = word; return STATUS_OK;
 	case 'F': return number_parse("-F", word, LOOKS_MOST_HZ, &cli->rate_hz, error);
+	case OPTION_AUDIT: cli->audit = true; return STATUS_OK;
+	case OPTION_RECORDS: cli->records = word; return STATUS_OK;
 	case OPTION_BARRIER: cli->options.barrier = true; return STATUS_OK;
 	case OPTION_LATER:
 		return error_set(error, STATUS_UNSUPPORTED, "--%s: not in this version", name);
@@ -276,6 +285,12 @@ static enum status whole_check(struct probe_cli *cli, int argc, char **argv, str
 	if (cli->options.mode != PROBE_STATE && cli->rate_hz)
 		return error_set(error, STATUS_USAGE,
 				 "-F says how often to look: with --mode state only");
+	if (cli->options.mode == PROBE_TRACE && (cli->options.every > 1 || cli->options.cap))
+		return error_set(error, STATUS_USAGE,
+				 "--every and --cap leave calls out: not with --mode trace");
+	if (cli->options.mode != PROBE_TRACE && (cli->audit || cli->records))
+		return error_set(error, STATUS_USAGE,
+				 "--audit and --records are about records: with --mode trace only");
 	cli->options.look_ns = NS_PER_S / (cli->rate_hz ? cli->rate_hz : LOOKS_DEFAULT_HZ);
 	cli->options.pids = cli->pids;
 	cli->options.argv = argv + optind;
@@ -291,6 +306,7 @@ enum status probe_cli_parse(struct probe_cli *cli, const struct sys *sys, int ar
 	*cli = (struct probe_cli){ .options = { .mode = PROBE_TIME,
 						.every = 1,
 						.buffer_bytes = BUFFERS_DEFAULT_BYTES,
+						.records_fd = -1,
 						.signal_fd = -1 } };
 	selection_init(&cli->selection);
 	cli->options.selection = &cli->selection;

@@ -11,8 +11,10 @@ struct probe_cli {
 	struct probe_options options;
 	struct selection selection;
 	pid_t pids[PROBE_MAX_PIDS];
-	uint64_t rate_hz;   /* of looks; 0: the default */
-	const char *output; /* NULL: standard output */
+	uint64_t rate_hz;    /* of looks; 0: the default */
+	const char *output;  /* NULL: standard output */
+	const char *records; /* file for them; NULL: not kept */
+	bool audit;
 	bool json, quiet, help, strict;
 };
 

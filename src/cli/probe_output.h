@@ -23,6 +23,15 @@ double probe_seen_share(const struct probe_result *result, const struct probe_ro
 struct bounds probe_seen(const struct probe_result *result, const struct probe_row *row);
 double probe_seen_ns(const struct probe_result *result);
 
+/* Mode trace: nothing was dropped, and the records give each row's sums. */
+bool probe_audit(const struct probe_result *result);
+
+/* The tree of calls, as text. */
+void probe_tree(const struct probe_result *result, struct output *output);
+
+/* A value as probe_value has it, in `text`, which is returned. */
+const char *probe_amount(const struct probe_result *result, double value, char *text, size_t size);
+
 /* The pair costs more than half of what the mean call took. */
 bool probe_dominates(const struct probe_result *result, const struct probe_row *row);
 

@@ -81,8 +81,7 @@ static int compare_by_time(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-/* A value as probe_value has it. */
-static const char *amount(const struct probe_result *result, double ns, char *text, size_t size)
+const char *probe_amount(const struct probe_result *result, double ns, char *text, size_t size)
 {
 	if (result->metric.by_event)
 		snprintf(text, size, ns == rint(ns) ? "%.0f" : "%.1f", ns);
@@ -157,12 +156,12 @@ static void row_time(const struct probe_cli *cli, const struct probe_result *res
 		snprintf(within, sizeof(within), "%7.1f %%",
 			 inclusive > 0 ? probe_value(result, half) / inclusive * 100 : 0);
 	output_format(output, "%14llu %13s %13s %13s  ", (unsigned long long)row->sums.calls,
-		      amount(result, inclusive, total, sizeof(total)),
+		      probe_amount(result, inclusive, total, sizeof(total)),
 		      cli->options.every > 1
 			      ? within
-			      : amount(result, probe_value(result, (double)row->sums.self), self,
-				       sizeof(self)),
-		      amount(result, each, mean, sizeof(mean)));
+			      : probe_amount(result, probe_value(result, (double)row->sums.self),
+					     self, sizeof(self)),
+		      probe_amount(result, each, mean, sizeof(mean)));
 }
 
 static void refused_add(const struct probe_result *result, struct output *output)
@@ -251,8 +250,9 @@ static void off_cpu_add(const struct probe_cli *cli, const struct probe_result *
 						      : "time off the CPU is part of their calls");
 	if (result->sums.off_looks && !result->metric.by_event)
 		output_format(output, "time off the CPU taken out: %s, %llu times\n",
-			      amount(result, probe_value(result, (double)result->sums.off_ticks),
-				     text, sizeof(text)),
+			      probe_amount(result,
+					   probe_value(result, (double)result->sums.off_ticks),
+					   text, sizeof(text)),
 			      (unsigned long long)result->sums.off_looks);
 }
 
@@ -306,8 +306,8 @@ static void head_add(const struct probe_cli *cli, const struct probe_result *res
 			      "%s; own cost taken out: %s per call and exit, calibrated on this "
 			      "machine\n",
 			      result->metric.name,
-			      amount(result, probe_value(result, result->pair_ticks), pair,
-				     sizeof(pair)));
+			      probe_amount(result, probe_value(result, result->pair_ticks), pair,
+					   sizeof(pair)));
 	if (result->sums.without_block)
 		output_format(output,
 			      "%llu calls by threads beyond the first %u are counted but not timed "
@@ -363,5 +363,7 @@ void probe_text(const struct probe_cli *cli, struct probe_result *result, struct
 	if (!cli->options.dry_run)
 		processes_add(result, output);
 	children_add(result, output);
+	if (cli->options.mode == PROBE_TRACE && !cli->options.dry_run)
+		probe_tree(result, output);
 	refused_add(result, output);
 }

@@ -5,6 +5,10 @@
 
 #include "agent/slots.h"
 
+#define RECORDS_MOST  32768u /* of a thread's ring; powers of 2 */
+#define RECORDS_LEAST 1024u
+#define BLOCKS_WANTED 16u /* rings are made smaller until so many threads have room */
+
 #define ALIGN(value, to) (((value) + (to)-1) & ~(uint64_t)((to)-1))
 
 void buffers_plan_make(struct buffers_plan *plan, enum probe_mode mode, uint32_t n_functions,
@@ -23,6 +27,15 @@ void buffers_plan_make(struct buffers_plan *plan, enum probe_mode mode, uint32_t
 		plan->state_offset = (uint32_t)block;
 		plan->n_states = AGENT_STATES;
 		block += sizeof(struct agent_state) * AGENT_STATES;
+	}
+	if (mode == PROBE_TRACE) {
+		plan->record_offset = (uint32_t)block;
+		plan->n_records = RECORDS_MOST;
+		while (plan->n_records > RECORDS_LEAST &&
+		       (block + plan->n_records * sizeof(struct agent_record)) * BLOCKS_WANTED >
+			       limit_bytes)
+			plan->n_records /= 2;
+		block += plan->n_records * sizeof(struct agent_record);
 	}
 	plan->block_bytes = (uint32_t)ALIGN(block, 64);
 	plan->overflow_offset = AGENT_SLOTS_OFFSET + AGENT_SLOTS_BYTES;
@@ -56,6 +69,8 @@ void buffers_header_fill(struct agent_shared *shared, const struct buffers_plan 
 		.n_frames = AGENT_FRAMES,
 		.state_offset = plan->state_offset,
 		.n_states = plan->n_states,
+		.record_offset = plan->record_offset,
+		.n_records = plan->n_records,
 		.cap = cap,
 		.epoch = 1,
 		.every = every ? every : 1,
@@ -146,6 +161,8 @@ void buffers_sums(const uint8_t *buffers, const struct buffers_plan *plan,
 		sums->odd_exits += block->odd_exits;
 		sums->nested += block->nested;
 		sums->lost_regions += block->lost_regions;
+		sums->records += block->records_head;
+		sums->records_dropped += block->records_dropped;
 		sums->off_ticks += block->off_ticks;
 		sums->off_looks += block->off_looks;
 		sums->enabled_ns += block->enabled_ns;

@@ -18,7 +18,8 @@ struct buffers_plan {
 	uint64_t bytes; /* of the memfd */
 	uint64_t overflow_offset, blocks_offset;
 	uint32_t n_functions, function_bytes, block_bytes, n_blocks, pool_offset;
-	uint32_t state_offset, n_states; /* of mode state, in a block */
+	uint32_t state_offset, n_states;   /* of mode state, in a block */
+	uint32_t record_offset, n_records; /* of mode trace */
 };
 
 /* As many blocks as `limit_bytes` hold, at least one. */
@@ -47,6 +48,8 @@ struct function_sums {
 struct buffers_sums {
 	uint64_t odd_exits, nested, lost_regions;
 	uint64_t threads, without_block, foreign;
+	uint64_t records,
+		records_dropped; /* mode trace: written; calls that the ring had no room for */
 	uint64_t off_ticks, off_looks;   /* off the CPU between timed hits; switches seen */
 	uint64_t without_page;           /* threads that could not open an event */
 	uint32_t page_errno;             /* why the last of these could not */

@@ -115,7 +115,7 @@ static enum status bench_make(struct bench *bench, const struct stub *stub,
 	struct agent_control *control;
 	struct stub own = *stub;
 
-	buffers_plan_make(&plan, stub->mode, 1, UINT64_C(1) << 20);
+	buffers_plan_make(&plan, stub->mode, 1, BUFFERS_DEFAULT_BYTES);
 	bench->buffers_bytes = plan.bytes;
 	bench->region_bytes = CODE_BYTES;
 	bench->buffers = mmap(NULL, bench->buffers_bytes, PROT_READ | PROT_WRITE,
@@ -168,6 +168,7 @@ static void bench_run(struct bench *bench, const struct stub *stub, struct calib
 		const double plain = loop(bench, bench->plain);
 		const uint64_t overhead = bench->block->overhead;
 
+		bench->block->records_tail = bench->block->records_head; /* an empty ring */
 		pairs[i] = loop(bench, bench->probed) - plain;
 		if (bench->shared->counter & AGENT_EVENT)
 			pairs[i] -= (double)(bench->block->overhead - overhead) / CALLS;

@@ -28,6 +28,8 @@
 #define POLL_NS         UINT64_C(100000000)
 #define ENDING_POLL_NS  UINT64_C(1000000)
 #define COMMAND_POLL_NS 5000000
+#define DRAIN_NS        UINT64_C(1000000)
+#define DRAIN_BUSY_NS   UINT64_C(20000) /* a ring was half full */
 #define EVER_NS         (UINT64_C(1) << 62)
 
 void probe_notice(const struct probe *probe, const char *format, ...)
@@ -142,7 +144,8 @@ static enum status costs_measure(struct probe *probe, struct error *error)
 				   .capped = probe->options->cap != 0,
 				   .sampled = probe->options->every > 1,
 				   .atomics = machine_has_atomics(),
-				   .full = metric_is_full(&probe->result->metric),
+				   .full = (metric_is_full(&probe->result->metric) ||
+					    probe->options->mode == PROBE_TRACE),
 				   .function_bytes = probe->plan.function_bytes };
 
 	return probe_calibrate(&probe->calibration, probe->sys, &stub, &probe->result->metric,
@@ -191,7 +194,8 @@ static enum status attach(struct probe *probe, struct error *error)
 		probe->install.mode = options->mode;
 		probe->install.capped = options->cap != 0;
 		probe->install.sampled = options->every > 1;
-		probe->install.full = metric_is_full(&probe->result->metric);
+		probe->install.full = (metric_is_full(&probe->result->metric) ||
+				       probe->options->mode == PROBE_TRACE);
 		status = install_choose(&probe->install, probe->sys, &probe->image,
 					options->selection, error);
 	}
@@ -203,6 +207,10 @@ static enum status attach(struct probe *probe, struct error *error)
 			  options->buffer_bytes);
 	probe->install.state_end = buffers_state_end(&probe->plan);
 	status = costs_measure(probe, error);
+	if (status == STATUS_OK && options->mode == PROBE_TRACE)
+		status = replay_init(&probe->replay, probe->sys, &probe->plan,
+				     (uint64_t)llround(probe->calibration.inner_ticks),
+				     (uint32_t)probe->pid, options->records_fd, error);
 	if (status == STATUS_OK && options->mode == PROBE_STATE)
 		status = states_init(&probe->states, probe->install.n_planned, error);
 	if (status == STATUS_OK)
@@ -325,9 +333,25 @@ static void epochs_next(const struct probe_set *set)
 	}
 }
 
+/* Takes out what the threads have recorded; true when a ring was more than half full. */
+static bool set_drain(const struct probe_set *set)
+{
+	bool full = false;
+
+	for (size_t i = 0; i < set->n; i++) {
+		struct probe *probe = &set->probes[i];
+
+		if (probe->buffers && probe->plan.n_records)
+			full |= replay_drain(&probe->replay, probe->buffers, &probe->plan);
+	}
+	return full;
+}
+
 /* What is taken out of the targets while they run; returns when the next time is. */
 static uint64_t look(const struct probe_set *set, uint64_t now)
 {
+	if (set->options->mode == PROBE_TRACE)
+		return now + (set_drain(set) ? DRAIN_BUSY_NS : DRAIN_NS);
 	if (set->options->mode != PROBE_STATE)
 		return EVER_NS;
 	for (size_t i = 0; i < set->n; i++) {
@@ -349,7 +373,7 @@ static void watch(const struct probe_set *set)
 	epoch = epoch && options->cap ? now + epoch : EVER_NS;
 	tell = set->hooks->progress_ns ? now + set->hooks->progress_ns : EVER_NS;
 	next = options->mode == PROBE_STATE ? now + states_gap_ns(set->sys, options->look_ns)
-					    : EVER_NS;
+					    : look(set, now);
 	while (now < end && !all_ended(set)) {
 		const uint64_t due = least(least(end, epoch), least(tell, next));
 
@@ -357,7 +381,7 @@ static void watch(const struct probe_set *set)
 			break;
 		now = sys_now_ns(set->sys);
 		if (now >= next)
-			next = look(set, next);
+			next = look(set, options->mode == PROBE_STATE ? next : now);
 		if (now >= epoch) {
 			epochs_next(set);
 			epoch = now + options->cap_epoch_ns;
@@ -441,6 +465,7 @@ static enum status set_run(struct probe_set *set, struct error *error)
 	if (status == STATUS_OK && any) {
 		watch(set);
 		status = set_detach(set, error);
+		set_drain(set);
 	}
 	ownership_end(&set->ownership);
 	command_wait(set);
@@ -490,6 +515,7 @@ static void target_release(struct probe *probe)
 	if (probe->pidfd >= 0)
 		close(probe->pidfd);
 	states_release(&probe->states);
+	replay_release(&probe->replay);
 	install_release(&probe->install);
 	image_release(&probe->image);
 }

@@ -25,6 +25,7 @@ struct probe_options {
 	uint64_t buffer_bytes;
 	const char *event; /* as metric_choose takes it; NULL: the clock */
 	uint64_t look_ns;  /* mode state: mean time from look to look */
+	int records_fd;    /* mode trace: where records are stored, -1: nowhere */
 	bool barrier;      /* reads wait for earlier instructions */
 	struct selection *selection;
 	const pid_t *pids; /* n_pids 0: launch argv */
@@ -56,6 +57,7 @@ struct probe_row {
 	uint32_t refused_in;       /* how many of several processes */
 	struct function_sums sums; /* ticks, of all processes */
 	uint64_t seen;             /* mode state: times that a thread was seen in it */
+	bool disagrees;            /* mode trace: the records do not give the sums */
 	double missing; /* of an event: share of its threads' time that was not counted */
 };
 
@@ -77,6 +79,24 @@ struct probe_process {
 	uint64_t n_more; /* children that the list does not hold */
 };
 
+#define PROBE_NO_PARENT UINT32_MAX
+
+/* Mode trace: a function called from a chain of probed callers in one process. Names are those of rows. */
+struct probe_node {
+	uint32_t parent; /* among the nodes, PROBE_NO_PARENT: no probed caller */
+	pid_t pid;
+	const char *name, *module;
+	uint64_t calls;
+	int64_t inclusive, self; /* ticks */
+};
+
+struct probe_edge {
+	const char *caller, *caller_module; /* NULL: none is probed */
+	const char *callee, *callee_module;
+	uint64_t calls;
+	int64_t inclusive;
+};
+
 struct probe_result {
 	struct probe_row *rows;
 	size_t n_rows, capacity;
@@ -86,6 +106,12 @@ struct probe_result {
 	uint64_t duration_ns;
 	double ticks_per_ns, pair_ticks, inner_ticks;
 	struct metric metric;
+	struct probe_node *nodes; /* mode trace: parents before children */
+	size_t n_nodes, nodes_capacity;
+	struct probe_edge *edges;
+	size_t n_edges;
+	uint64_t nodes_lost;                        /* calls that the tree had no room for */
+	int records_errno;                          /* the file of records is not whole */
 	uint64_t looks, threads_seen, seen_outside; /* mode state, over all processes */
 	struct buffers_sums sums;
 	struct guardian_stops attach, detach;

@@ -8,6 +8,7 @@
 #include "probe/calibrate.h"
 #include "probe/ownership.h"
 #include "probe/probe.h"
+#include "probe/replay.h"
 #include "probe/states.h"
 
 struct probe {
@@ -23,6 +24,7 @@ struct probe {
 	struct buffers_plan plan;
 	struct calibration calibration;
 	struct states states;
+	struct replay replay;
 	pid_t pid;
 	int memfd, pidfd;
 	uint8_t *buffers;
@@ -39,5 +41,8 @@ enum status near_misses(const struct probe *probe, struct error *error);
 
 /* Rows with names, reasons and sums: those of this target, added to those of others. */
 MUST_CHECK enum status result_fill(struct probe *probe, struct error *error);
+
+/* What was traced in this target, added to the result. */
+MUST_CHECK enum status replay_result_fill(struct probe *probe, struct error *error);
 
 #endif

@@ -25,6 +25,11 @@ void probe_result_release(struct probe_result *result)
 	for (size_t i = 0; i < result->n_rows; i++)
 		row_free(&result->rows[i]);
 	free(result->rows);
+	free(result->nodes);
+	free(result->edges);
+	result->nodes = NULL;
+	result->edges = NULL;
+	result->n_nodes = result->n_edges = 0;
 	for (size_t i = 0; i < result->n_processes; i++) {
 		free(result->processes[i].shares);
 		free(result->processes[i].children);
@@ -165,6 +170,8 @@ static enum status row_add(struct probe *probe, const struct install_function *f
 	buffers_function_sums(probe->buffers, &probe->plan, probe->options->mode, function->number,
 			      &row->sums);
 	row->capped = row->sums.capped > 0;
+	if (probe->replay.rows)
+		probe->replay.rows[function->number] = (uint32_t)(row - probe->result->rows);
 	if (probe->states.samples)
 		row->seen += probe->states.samples[function->number];
 	if (row->sums.enabled_ns)
@@ -234,7 +241,7 @@ enum status result_fill(struct probe *probe, struct error *error)
 	result->ticks_per_ns = calibration_ticks_per_ns(&probe->calibration, probe->sys);
 	result->pair_ticks = probe->calibration.pair_ticks;
 	result->inner_ticks = probe->calibration.inner_ticks;
-	return STATUS_OK;
+	return probe->replay.rows ? replay_result_fill(probe, error) : STATUS_OK;
 }
 
 /* Levenshtein's distance, cut off at `limit`. */

@@ -16,12 +16,12 @@
 #include "agent/layout.h"
 #include "code/plan.h"
 
-enum probe_mode { PROBE_COUNT, PROBE_TIME, PROBE_STATE };
+enum probe_mode { PROBE_COUNT, PROBE_TIME, PROBE_STATE, PROBE_TRACE };
 
 /* Calls are measured, not only counted. */
 static inline bool probe_mode_measures(enum probe_mode mode)
 {
-	return mode == PROBE_TIME;
+	return mode == PROBE_TIME || mode == PROBE_TRACE;
 }
 
 struct stub {
@@ -32,10 +32,27 @@ struct stub {
 	bool full;         /* by an event, with ordered reads or into a trace */
 	uint32_t function; /* number of the function in the blocks */
 	uint32_t function_bytes;
+	uint32_t exit;      /* mode trace: number of the exit, 0: the entry */
 	uint32_t state_end; /* offset in a block of the last struct agent_state */
 	uint64_t region;    /* address of the region, in the terms of the plan's module */
 	struct agent_entries entries;
 };
+
+/* What the agent is told: the function and, in mode trace, which exit it is. */
+static inline uint32_t stub_point(const struct stub *stub)
+{
+	return stub->function | stub->exit << AGENT_POINT_BITS;
+}
+
+/* Number of a site of the plan, from 1; those beyond AGENT_POINT_MOST share the last. The entry's is 0. */
+static inline uint32_t stub_exit_number(const struct code_plan *plan, const struct code_site *site)
+{
+	const uint64_t number = (uint64_t)(site - plan->sites) + 1;
+
+	if (site->kind == CODE_SITE_ENTRY)
+		return 0;
+	return number < AGENT_POINT_MOST ? (uint32_t)number : AGENT_POINT_MOST;
+}
 
 /* A code_hook.append: state is a struct stub. */
 bool stub_append(void *state, const struct code_plan *plan, const struct code_site *site,

@@ -387,7 +387,7 @@ static void exit_inline(struct writer *w)
 	put_agent(w,
 		  w->stub->full ? w->stub->entries.full_leave_inline
 				: w->stub->entries.leave_inline,
-		  w->stub->function);
+		  stub_point(w->stub));
 	put_label(w, LABEL_OUT);
 	put_close(w);
 	put_claim(w, AGENT_CLAIM_NOTHING);
@@ -398,7 +398,7 @@ static void exit_inline(struct writer *w)
 static void pair_called(struct writer *w, uint32_t entry)
 {
 	put_push_pair(w, X16, X30, FRAME);
-	put_constant(w, X16, w->stub->function);
+	put_constant(w, X16, stub_point(w->stub));
 	put_bl(w, AGENT_CODE_OFFSET + entry);
 	put_pop_pair(w, X16, X30, FRAME);
 }
@@ -462,10 +462,13 @@ bool stub_append_aarch64(const struct stub *stub, const struct code_plan *plan,
 			 const struct code_site *site, struct code_buffer *buffer)
 {
 	struct writer outer = { .stub = stub, .buffer = buffer };
-	struct writer w = { .stub = stub, .buffer = buffer };
+	struct stub own = *stub;
+	struct writer w = { .stub = &own, .buffer = buffer };
 	const bool looks =
 		site->kind == CODE_SITE_TAIL_INDIRECT && !site->leaves && stub->mode != PROBE_COUNT;
 
+	if (stub->mode == PROBE_TRACE)
+		own.exit = stub_exit_number(plan, site);
 	if (looks && !put_target_test(&outer, plan, site))
 		return false;
 	if (!hook_append(&w, (enum code_site_kind)site->kind))

@@ -161,7 +161,7 @@ static void put_tests(struct writer *w)
 static void put_agent(struct writer *w, uint32_t entry)
 {
 	PUT(w, 0x50, 0xb8); /* push %rax; mov $function,%eax */
-	put_u32(w, w->stub->function);
+	put_u32(w, stub_point(w->stub));
 	put_call(w, entry);
 	PUT(w, 0x58); /* pop %rax */
 }
@@ -337,7 +337,7 @@ static void pair_called(struct writer *w, uint32_t entry)
 {
 	PUT(w, 0x48, 0x8d, 0x64, 0x24, 0x80); /* lea -0x80(%rsp),%rsp */
 	PUT(w, 0x50, 0xb8);                   /* push %rax; mov $function,%eax */
-	put_u32(w, w->stub->function);
+	put_u32(w, stub_point(w->stub));
 	put_call(w, entry);
 	PUT(w, 0x58);                                           /* pop %rax */
 	PUT(w, 0x48, 0x8d, 0xa4, 0x24, 0x80, 0x00, 0x00, 0x00); /* lea 0x80(%rsp),%rsp */
@@ -423,10 +423,13 @@ bool stub_append_kind_x86_64(const struct stub *stub, enum code_site_kind kind,
 bool stub_append_x86_64(const struct stub *stub, const struct code_plan *plan,
 			const struct code_site *site, struct code_buffer *buffer)
 {
-	struct writer w = { .stub = stub, .buffer = buffer };
+	struct stub own = *stub;
+	struct writer w = { .stub = &own, .buffer = buffer };
 	const bool looks = site->kind == CODE_SITE_TAIL_INDIRECT && !site->leaves &&
 			   w.stub->mode != PROBE_COUNT;
 
+	if (stub->mode == PROBE_TRACE)
+		own.exit = stub_exit_number(plan, site);
 	if (looks && !put_target_test(&w, plan, site))
 		return false;
 	hook_append(&w, (enum code_site_kind)site->kind);

@@ -38,7 +38,7 @@ def refusals(program):
         done = run(ASSAY, "probe", *words)
         claim(done.code == 2 and what in done.err and len(done.err.splitlines()) == 1,
               "bad usage: %s" % " ".join(words), done)
-    for words in (["--mode", "trace"], ["--follow"]):
+    for words in (["--follow"],):
         done = run(ASSAY, "probe", "-f", "x", *words, "true")
         claim(done.code == 1 and "not in this version" in done.err,
               "%s says that it is not in this version" % words[0], done)
