@@ -2,6 +2,7 @@
 #include "agent/frames.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "agent/counter.h"
 #include "agent/page.h"
@@ -311,14 +312,13 @@ static inline void record_begin(struct agent_block *block, const struct agent_sh
 }
 
 /* Pushes a frame that is free already; the stack is the current one, and nothing at or below `sp` is open. */
-static inline void frame_push(struct agent_block *block, struct agent_shared *shared, uint64_t sp,
-			      uint64_t point, struct agent_function *function, uint32_t index_1,
-			      const struct reading *first)
+static inline struct agent_frame *frame_push(struct agent_block *block, struct agent_shared *shared,
+					     uint64_t sp, uint64_t point,
+					     struct agent_function *function, uint32_t index_1)
 {
 	struct agent_region *region = &block->regions[block->region];
 	struct agent_frame *frame = frame_at(block, shared, index_1);
 	const uint32_t index = index_of(point);
-	struct reading now;
 
 	STORE(block->free, frame->below);
 	frame->sp = sp;
@@ -335,7 +335,15 @@ static inline void frame_push(struct agent_block *block, struct agent_shared *sh
 	STORE(region->top, index_1);
 	block->top_sp = sp;
 	record_entry(block, shared, frame, point);
-	now = counter_read(block, shared);
+	return frame;
+}
+
+/* The call begins. Whatever way was taken, the same instructions follow the reading: what they count is calibrated. */
+static inline void frame_begin(struct agent_block *block, struct agent_shared *shared,
+			       struct agent_frame *frame, const struct reading *first)
+{
+	const struct reading now = counter_read(block, shared);
+
 	if (by_event(shared)) {
 		/* what it counted in here, whatever way was taken, is no call's */
 		block->overhead += now.good && first->good ? now.value - first->value : 0;
@@ -347,16 +355,17 @@ static inline void frame_push(struct agent_block *block, struct agent_shared *sh
 	record_begin(block, shared, frame);
 }
 
-/* Whatever the fast path does not do: another stack, frames that were left, none free, the agent at work. */
-static AGENT_SLOW void frame_open(struct agent_block *block, struct agent_shared *shared,
-				  uint64_t sp, uint64_t point, const struct reading *first)
+/* Whatever the fast path does not do: another stack, frames that were left, none free, the agent at work. The frame that
+ * is to begin, with the agent taken, or NULL and the agent as it was. */
+static AGENT_SLOW struct agent_frame *
+frame_open(struct agent_block *block, struct agent_shared *shared, uint64_t sp, uint64_t point)
 {
 	struct agent_function *function = function_at(block, shared, index_of(point));
 	struct agent_region *region;
 
 	if (!agent_take(block, sp)) {
 		count(&function->dropped);
-		return;
+		return NULL;
 	}
 	away_take(block, shared);
 	region = region_of(block, shared, sp);
@@ -369,10 +378,10 @@ static AGENT_SLOW void frame_open(struct agent_block *block, struct agent_shared
 		STORE(block->free, index_1);
 	}
 	if (block->free)
-		frame_push(block, shared, sp, point, function, block->free, first);
-	else
-		count(&function->dropped);
+		return frame_push(block, shared, sp, point, function, block->free);
+	count(&function->dropped);
 	agent_give(block);
+	return NULL;
 }
 
 AGENT_SAVES_ALL void agent_enter(struct agent_block *block, struct agent_shared *shared,
@@ -381,19 +390,23 @@ AGENT_SAVES_ALL void agent_enter(struct agent_block *block, struct agent_shared 
 	const struct reading first = first_read(block, shared);
 	struct agent_function *function = function_at(block, shared, index_of(point));
 	const uint32_t index_1 = block->free;
+	struct agent_frame *frame;
 
 	count(&function->calls);
 	/* top_sp is 0 where nothing is open */
 	if (__builtin_expect(block->busy || !index_1 || sp - block->low >= block->size ||
 				     (block->top_sp && block->top_sp <= sp),
 			     0)) {
-		frame_open(block, shared, sp, point, &first);
-		return;
+		frame = frame_open(block, shared, sp, point);
+		if (!frame)
+			return;
+	} else {
+		STORE(block->busy, sp);
+		FENCE();
+		away_take(block, shared);
+		frame = frame_push(block, shared, sp, point, function, index_1);
 	}
-	STORE(block->busy, sp);
-	FENCE();
-	away_take(block, shared);
-	frame_push(block, shared, sp, point, function, index_1, &first);
+	frame_begin(block, shared, frame, &first);
 	agent_give(block);
 }
 
@@ -401,9 +414,14 @@ AGENT_SAVES_ALL void agent_sample(struct agent_block *block, struct agent_shared
 				  uint64_t sp, uint64_t point)
 {
 	const struct reading first = first_read(block, shared);
+	struct agent_frame *frame;
 
 	countdown_draw(block, shared);
-	frame_open(block, shared, sp, point, &first);
+	frame = frame_open(block, shared, sp, point);
+	if (!frame)
+		return;
+	frame_begin(block, shared, frame, &first);
+	agent_give(block);
 }
 
 /* A call that took `spent` by the counter, its own callees' included. */
@@ -498,15 +516,15 @@ static inline void last_read(struct agent_block *block, const struct agent_share
 	block->overhead += last.good && now->good ? last.value - now->value : 0;
 }
 
-/* Whatever the fast path does not do. */
-static AGENT_SLOW void frame_leave(struct agent_block *block, struct agent_shared *shared,
+/* Whatever the fast path does not do; true when the agent was taken and is still. */
+static AGENT_SLOW bool frame_leave(struct agent_block *block, struct agent_shared *shared,
 				   uint64_t sp, uint64_t point, const struct reading *now)
 {
 	struct agent_region *region;
 	uint64_t cost;
 
 	if (!agent_take(block, sp))
-		return;
+		return false;
 	cost = away_cost(block, shared, now);
 	region = region_of(block, shared, sp);
 	if (region->top && frame_at(block, shared, region->top)->sp < sp)
@@ -523,8 +541,7 @@ static AGENT_SLOW void frame_leave(struct agent_block *block, struct agent_share
 	}
 	block->overhead += cost;
 	top_publish(block, shared, region);
-	last_read(block, shared, now);
-	agent_give(block);
+	return true;
 }
 
 /* The exit at which the counter stood at `now`. */
@@ -539,15 +556,16 @@ static inline __attribute__((always_inline)) void leave(struct agent_block *bloc
 				     frame_at(block, shared, region->top)->function !=
 					     index_of(point),
 			     0)) {
-		frame_leave(block, shared, sp, point, now);
-		return;
+		if (!frame_leave(block, shared, sp, point, now))
+			return;
+	} else {
+		STORE(block->busy, sp);
+		FENCE();
+		cost = away_cost(block, shared, now);
+		frame_close(block, shared, region, point, now);
+		block->overhead += cost;
+		top_publish(block, shared, region);
 	}
-	STORE(block->busy, sp);
-	FENCE();
-	cost = away_cost(block, shared, now);
-	frame_close(block, shared, region, point, now);
-	block->overhead += cost;
-	top_publish(block, shared, region);
 	last_read(block, shared, now);
 	agent_give(block);
 }

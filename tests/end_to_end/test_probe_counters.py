@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What calls are measured by: time without the time off the CPU, ordered reads, hardware events or what is there instead."""
 # runner: timeout=300
-from probing import ASSAY, build, claim, finish, number, probe, require_engine, run, start
+from probing import ASSAY, X86_64, build, claim, finish, number, probe, require_engine, run, start
 
 ROUNDS, SLEEP_MS = 20, 10
 
@@ -63,7 +63,7 @@ def events(program):
         claim(done.document["counter"].startswith("instructions") and
               done.document["cost"]["unit"] == done.document["counter"] and
               row["timed"] + row["unread"] == 3, "instructions are counted", done)
-    done = probe("--", program, 3, 1, functions=["away!sleeper"], mode="time", options=["-e", "tsc"])
+    done = probe("--", program, 3, 1, functions=["away!sleeper"], mode="time", options=["-e", "tsc" if X86_64 else "cntvct"])
     claim(done.code == 0 and done.document["counter"] == "time", "the alternative is there", done)
     for word, what in (("page-faults", "counted by the kernel"), ("instrctions", "instructions")):
         done = run(ASSAY, "probe", "-e", word, "-f", "away!sleeper", "--", program)

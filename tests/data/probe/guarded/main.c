@@ -70,9 +70,14 @@ static long expect_pointer(long x)
 
 static long expect_table(long x)
 {
-	const long by_case[] = { expect_leaf(x) + 5,     expect_caller(x) * 2,     x ^ 77,
-				 expect_leaf(x + 9) - 4, x * x,                    expect_caller(x + 2) + 1,
-				 x - 1,                  expect_leaf(expect_leaf(x)) + 3 };
+	const long by_case[] = { expect_leaf(x) + 5,
+				 expect_caller(x) * 2,
+				 x ^ 77,
+				 expect_leaf(x + 9) - 4,
+				 x * x,
+				 expect_caller(x + 2) + 1,
+				 x - 1,
+				 expect_leaf(expect_leaf(x)) + 3 };
 
 	return by_case[x % 8];
 }
