@@ -316,8 +316,8 @@ static void head_add(const struct probe_cli *cli, const struct probe_result *res
 	off_cpu_add(cli, result, output);
 	if (result->not_restored)
 		output_format(output,
-			      "%llu places in the target's code had been changed by somebody else "
-			      "and were left as they are\n",
+			      "%llu places in the target's code had been changed by somebody else, "
+			      "or unmapped, and were left as they are\n",
 			      (unsigned long long)result->not_restored);
 	output_add(output, "\n");
 }

@@ -23,6 +23,7 @@
 #include "probe/machine.h"
 #include "probe/ownership.h"
 #include "probe/probe_state.h"
+#include "target/maps.h"
 
 #define PLACE_TRIES     6u
 #define POLL_NS         UINT64_C(100000000)
@@ -393,12 +394,57 @@ static void watch(const struct probe_set *set)
 	}
 }
 
+static bool is_known(const struct image *image, const struct map *map)
+{
+	for (size_t i = 0; i < image->n; i++) {
+		if (image->modules[i].inode == map->inode &&
+		    !strcmp(image->modules[i].path, map->path))
+			return true;
+	}
+	return false;
+}
+
+/* A library that came when the functions had been chosen: none of its functions is probed, and the user is told. */
+static void later_tell(struct probe *probe)
+{
+	struct selection *selection = probe->options->selection;
+	struct image now = { 0 };
+	struct error ignored;
+	struct map map;
+	const char *at;
+	bool any = false;
+
+	if (image_read_maps(&probe->image, &ignored) != STATUS_OK)
+		return;
+	at = probe->image.maps;
+	while (!any && maps_next(&at, &map))
+		any = (map.protection & PROT_EXEC) && map.inode && *map.path == '/' &&
+		      !selection_skips_module(selection, map.path) &&
+		      !is_known(&probe->image, &map);
+	if (any && image_open(&now, probe->sys, probe->pid, selection, &ignored) == STATUS_OK) {
+		for (size_t i = 0; i < now.n; i++) {
+			map.inode = now.modules[i].inode;
+			snprintf(map.path, sizeof(map.path), "%s", now.modules[i].path);
+			if (now.modules[i].code && !is_known(&probe->image, &map))
+				probe_notice(
+					probe,
+					"process %d has opened %s meanwhile: its functions are "
+					"not probed",
+					probe->pid, now.modules[i].path);
+		}
+	}
+	if (any)
+		image_release(&now);
+}
+
 /* The bytes; off by data they are already. Forked children of a target that has ended have them, too. */
 static enum status detach(struct probe *probe, struct error *error)
 {
 	enum status status;
 
 	probe->ended = probe->ended || target_ended(probe);
+	if (!probe->ended)
+		later_tell(probe);
 	status = guardian_remove(&probe->guardian, error);
 	stops_add(&probe->result->detach, &probe->guardian.arena->stops);
 	probe->result->not_restored += probe->guardian.arena->different;

@@ -155,6 +155,50 @@ def orphans(program):
     service.end()
 
 
+PLUGIN = """__attribute__((noipa)) long inner%(n)d(long x) { return x * %(n)d + 1; }
+long plugin(long x) { return inner%(n)d(x) + inner%(n)d(x + 1); }
+"""
+
+
+def plugin_build(n):
+    with open("plugin%d.c" % n, "w", encoding="utf-8") as file:
+        file.write(PLUGIN % {"n": n})
+    out = os.path.abspath("plugin%d.so" % n)
+    subprocess.run([os.environ.get("CC", "cc"), "-O2", "-shared", "-fPIC", "-o", out,
+                    "plugin%d.c" % n], check=True)
+    return out
+
+
+def libraries(program, mode):
+    """A probed library is closed, and another one takes its addresses."""
+    first, second = plugin_build(2), plugin_build(3)
+    service = Service(program)
+    service.tell("load " + first)
+    at = start_of(service.pid, first)
+    probing = Probing([service.pid], mode=mode, functions=["plugin*.so!*", "service!serve"])
+    probing.wait_until_on([service.pid])
+    service.tell("call 40")
+    service.tell("work 9")
+    service.tell("drop")
+    service.tell("load " + second)
+    same = start_of(service.pid, second) == at
+    claim(service.tell("call 25") == "called 25", "another library works at %s address, %s" %
+          ("the same" if same else "another", mode))
+    probing.end()
+    claim(second in probing.out and "meanwhile" in probing.out,
+          "a library that was opened later is named, " + mode, probing)
+    claim(probing.calls("plugin") == 40 and probing.calls("inner2") == 80 and
+          probing.calls("serve") == 9, "the closed library's counts are kept, exactly, " + mode, probing)
+    claim(text_is_the_files(service.pid, second) and text_is_the_files(service.pid, program),
+          "what lies at its addresses now is left as it is, " + mode)
+    claim(service.tell("call 5") == "called 5" and service.end() == (0, "OK"), "and works, " + mode)
+
+
+def start_of(pid, path):
+    with open("/proc/%d/maps" % pid, encoding="utf-8") as maps:
+        return [line.split("-")[0] for line in maps if path in line][:1]
+
+
 def one_cannot(program):
     service = Service(program)
     done = run(ASSAY, "probe", "-f", "service!serve", "-p", "%d,4194000" % service.pid)
@@ -180,6 +224,7 @@ def main():
     for mode in ("count", "time"):
         several(program, mode)
         children(program, mode)
+        libraries(program, mode)
     orphans(program)
     one_cannot(program)
     finish()
