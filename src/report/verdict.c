@@ -208,10 +208,12 @@ static void open_words(struct output *out, const struct report *report, size_t s
 	const size_t n = report_contending(report, settled);
 
 	if (settled && is_rest(report, settled)) {
-		output_format(out,
-			      "All others are below %g %% each as sampled, at most %.1f %%; their "
-			      "order is open. ",
-			      100 * REST_SHARE, ceil(1000 * rest_hi(report, settled)) / 10);
+		const double hi = rest_hi(report, settled);
+
+		output_format(out, "All others are below %g %% each", 100 * REST_SHARE);
+		if (hi > REST_SHARE)
+			output_format(out, " as sampled, at most %.1f %%", ceil(1000 * hi) / 10);
+		output_add(out, "; their order is open. ");
 		return;
 	}
 	if (!settled)

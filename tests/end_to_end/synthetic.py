@@ -50,10 +50,11 @@ def cycle(length_ns, turned=0.0, shares=None):
     return program
 
 
-def attribute(kind=1, config=0, period=2_000_000, freq=False, sample_type=None, precise=0, name=None):
+def attribute(kind=1, config=0, period=2_000_000, freq=False, sample_type=None, precise=0, name=None,
+              bits=0):
     sample_type = sample_type or IDENTIFIER | IP | TID | TIME | READ | CPU | PERIOD
     # disabled, ..., freq is bit 10, sample_id_all bit 18, comm 9 (ABI of struct perf_event_attr)
-    bits = (1 << 10 if freq else 0) | precise << 15 | 1 << 18
+    bits |= (1 << 10 if freq else 0) | precise << 15 | 1 << 18
     body = struct.pack("<IIQQQQQIIQQQQQIiQ", kind, 128, config, period, sample_type, 4 | 1 | 2 if
                        sample_type & READ else 0, bits, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
     return {"bytes": body + bytes(128 - len(body)), "sample_type": sample_type, "ids": [], "name": name,

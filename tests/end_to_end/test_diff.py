@@ -83,6 +83,15 @@ def incomparable(weights):
         done, told = diff("a1", "perf.data")
         claim(state(told) in ("unresolved", "measurement-differs"),
               "against a file of perf's fixed clock: not changed", (done, told))
+        rows = [f["name"] for f in told["functions"]]
+        claim(rows.count("alpha") == rows.count("beta") == 1, "and its program is matched, too", rows)
+        events = ("-q", "-e", "page-faults:u", "-c", "1")
+        record(*events, "-o", "faults", "--", weights, "0.5", 0, 7, 2, 1)
+        run(PERF, "record", *events, "-o", "faults.data", "--", weights, "0.5", 0, 7, 2, 1)
+        done, told = diff("faults", "faults.data")
+        claim(done.code == 1 or not any(m["code"] in ("mismatch-event", "mismatch-schedule")
+                                        for m in told["mismatches"]),
+              "page faults are page faults, and have no clock that could lock", (done, told))
     else:
         skip("against a file of perf's fixed clock: not changed", "perf is not installed (linux-perf)")
 

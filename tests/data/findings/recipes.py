@@ -297,6 +297,30 @@ def short_tasks_per_cpu(scene, _folder):
     scene.end.update(tasks_seen=500, tasks_unsampled=450, unsampled_cpu_ns=1_000_000)
 
 
+def short_lives(scene, folder, bits):
+    """A perf.data of a fixed clock of 2 ms beside 1000 tasks that lived for 3 ms each."""
+    scene.attributes = [attribute(bits=bits)]
+    scene.clocks = [Clock(1, 2e6, randomised=False, kind="fixed", redraw="none")]
+    for number in range(1000):
+        tid, born = 50_000 + number, START_NS + number * 3_900_000
+        for kind, stamp in ((7, born), (4, born + 3_000_000)):    # PERF_RECORD_FORK, _EXIT
+            scene.extra.append((stamp, record(kind, 0, struct.pack("<IIIIQ", PID, PID, tid, PID, stamp) +
+                                              trailer(stamp, 1))))
+    return scene.write_plain(os.path.join(folder, "perf.data"))
+
+
+@has("short-tasks:file")
+def short_tasks_of_a_file(scene, folder):
+    """Events of a command that its tasks inherit (inherit, enable_on_exec)."""
+    return short_lives(scene, folder, 1 << 1 | 1 << 12)
+
+
+@lacks("short-tasks:file")
+def short_tasks_of_a_machine(scene, folder):
+    """The same of all CPUs."""
+    return short_lives(scene, folder, 1 << 1)
+
+
 @has("unfinished")
 def unfinished(scene, _folder):
     scene.complete = False
