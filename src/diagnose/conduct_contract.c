@@ -79,6 +79,67 @@ void conduct_find_substitution(struct findings *findings, const struct manifest 
 	}
 }
 
+/* What the cost was made of, in ns. */
+struct cost_parts {
+	double own;        /* CPU time of assay */
+	double sampling;   /* of the target, by samples and redraws */
+	double occurrence; /* the part of sampling that no rate lessens: every occurrence is taken */
+};
+
+static struct cost_parts cost_parts_of(const struct manifest *manifest)
+{
+	struct cost_parts parts = { 0, 0, 0 };
+
+	for (size_t e = 0; e < manifest->n_epochs; e++) {
+		const struct manifest_epoch *epoch = &manifest->epochs[e];
+
+		parts.own += (double)epoch->collector_cpu_ns;
+		for (size_t c = 0; c < manifest->n_clocks; c++) {
+			const double cost =
+				(double)epoch->clocks[c].samples * manifest->sample_cost_ns;
+
+			parts.sampling += cost;
+			if (manifest->clocks[c].mean_period == 1)
+				parts.occurrence += cost;
+		}
+	}
+	return parts;
+}
+
+/* With a budget in force, "use a budget" is no advice: what ate it decides. */
+static void budget_next(struct findings *findings, struct finding *finding,
+			const struct manifest *manifest)
+{
+	const struct cost_parts parts = cost_parts_of(manifest);
+	const double all = parts.own + parts.sampling;
+	char part[32];
+
+	if (!(manifest->budget > 0))
+		finding_next(findings, finding,
+			     "Record at a lower rate, or with --budget instead of -F or -c.");
+	else if (parts.occurrence > all / 2)
+		finding_next(
+			findings, finding,
+			"Every occurrence of an event is taken, whatever the budget: -c N takes "
+			"one in N.");
+	else if (parts.own > all / 2)
+		finding_next(
+			findings, finding,
+			"%s of that was assay's own work (%zu epochs, %llu tasks to follow), "
+			"which no lower rate lessens and a longer recording pays off: record for "
+			"longer, with longer epochs (--epoch 500), or allow a larger --budget.",
+			conduct_percent(parts.own / all, part, sizeof(part)), manifest->n_epochs,
+			(unsigned long long)manifest->end.tasks_seen);
+	else
+		finding_next(
+			findings, finding,
+			"Samples came faster, or the machine was busier, than when the rate was "
+			"chosen: record for longer, so that the rate can follow, or allow a "
+			"larger --budget.");
+	finding_number(findings, finding, "own_cpu_ns", parts.own);
+	finding_number(findings, finding, "sampling_ns", parts.sampling);
+}
+
 void conduct_find_budget(struct findings *findings, const struct manifest *manifest)
 {
 	const double achieved = manifest->end.present ? manifest->end.achieved : NAN;
@@ -105,8 +166,7 @@ void conduct_find_budget(struct findings *findings, const struct manifest *manif
 			"Measuring cost %s of the program's CPU time (the rate was given, not "
 			"derived from a budget). So much changes what is measured.",
 			had);
-	finding_next(findings, finding,
-		     "Record at a lower rate, or with --budget instead of -F or -c.");
+	budget_next(findings, finding, manifest);
 	finding_number(findings, finding, "achieved", achieved);
 	finding_number(findings, finding, "budget", manifest->budget);
 	finding_number(findings, finding, "epochs_over", (double)over);

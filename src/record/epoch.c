@@ -31,8 +31,9 @@
 #define LATE_NS          50000000u /* beyond this lateness is an incident */
 #define PROCESSES_ASKED  256       /* CPU clocks read per epoch at most */
 #define DRAIN_MOST_NS    250000000u
-#define ADAPT_AFTER_NS   300000000u /* of target CPU between two changes of rate */
-#define RUNAWAY_FACTOR   4          /* samples over plan at which an epoch ends early */
+#define ADAPT_AFTER_NS   300000000u /* of target CPU between two changes of rate, or its budget */
+#define ADAPT_LEAST_NS   50000000u
+#define RUNAWAY_FACTOR   4 /* samples over plan at which an epoch ends early */
 #define RUNAWAY_LEAST    200
 
 /* CPU time of living followed processes and of the children that they have waited for. It never
@@ -188,20 +189,55 @@ static bool paces_learn(struct recorder *recorder, const struct manifest_epoch *
 	return changed;
 }
 
+/* What an epoch's samples of the clocks that follow the budget cost, with their redraws and wake-ups, as
+ * planned. The rest of an epoch's cost is there at any rate. */
+static double sampling_cost(const struct recorder *recorder, const struct manifest_epoch *epoch)
+{
+	const struct plan *plan = &recorder->plan;
+	uint64_t samples = 0;
+
+	for (uint32_t c = 0; c < plan->n_clocks; c++)
+		if (plan_clock_follows(&plan->clocks[c]))
+			samples += epoch->clocks[c].samples;
+	return (double)samples * rate_sample_cost(&recorder->cost, recorder->options->redraw,
+						  plan->block, recorder->options->clocks);
+}
+
+/* After so much CPU time, or when as much as that may cost is spent sooner. */
+static bool window_is_over(const struct recorder *recorder, double budget)
+{
+	return recorder->window_cpu_ns >= ADAPT_AFTER_NS ||
+	       (recorder->window_cpu_ns >= ADAPT_LEAST_NS &&
+		recorder->window_cost_ns >= budget * ADAPT_AFTER_NS);
+}
+
+/* The rate for the next window: only what samples cost follows it, so they get what the budget leaves
+ * beside the rest. */
+static double rate_review(struct recorder *recorder, double budget)
+{
+	const double total = fmax(0, recorder->cost_ns - (double)recorder->looked_ns) /
+			     recorder->accounted_cpu_ns;
+	const double cost = recorder->window_cost_ns / recorder->window_cpu_ns;
+	const double sampling = recorder->window_sampling_ns / recorder->window_cpu_ns;
+	const double allowed = rate_share_left(budget, total, fmax(0, cost - sampling));
+
+	recorder->window_cost_ns = recorder->window_cpu_ns = recorder->window_sampling_ns = 0;
+	return rate_adapt(recorder->plan.rate_hz, sampling, allowed);
+}
+
 /* Follows the budget and the events' pace. True when periods have changed. */
 static bool rate_follow(struct recorder *recorder, const struct manifest_epoch *epoch, double cost)
 {
+	const double budget = plan_budget(recorder->options);
 	double rate = recorder->plan.rate_hz;
 	const bool paces_changed =
 		!recorder->options->period && epoch->target_cpu_ns && paces_learn(recorder, epoch);
 
 	recorder->window_cost_ns += cost;
 	recorder->window_cpu_ns += (double)epoch->target_cpu_ns;
-	if (recorder->plan.follows_cost && recorder->window_cpu_ns >= ADAPT_AFTER_NS) {
-		rate = rate_adapt(rate, recorder->window_cost_ns / recorder->window_cpu_ns,
-				  plan_budget(recorder->options));
-		recorder->window_cost_ns = recorder->window_cpu_ns = 0;
-	}
+	recorder->window_sampling_ns += sampling_cost(recorder, epoch);
+	if (recorder->plan.follows_cost && window_is_over(recorder, budget))
+		rate = rate_review(recorder, budget);
 	if (rate == recorder->plan.rate_hz && !paces_changed)
 		return false;
 	plan_set_rate(&recorder->plan, rate, recorder->paces);

@@ -42,9 +42,12 @@ static enum status clock_add(struct plan *plan, const struct record_options *opt
 
 	if (plan->n_clocks == MANIFEST_MAX_CLOCKS)
 		return error_set(error, STATUS_LIMIT,
-				 "these events need more than %d clocks: name fewer events or use "
-				 "--clocks 1",
-				 MANIFEST_MAX_CLOCKS);
+				 "%zu events need more clocks than a recording can have (%d, and "
+				 "each event takes one at least): name fewer events%s",
+				 options->events->n, MANIFEST_MAX_CLOCKS,
+				 options->clocks > 1 && options->events->n <= MANIFEST_MAX_CLOCKS
+					 ? ", or use --clocks 1"
+					 : "");
 	*clock = (struct clock){
 		.event = (uint32_t)event,
 		.schedule = { kind, 1, 1, 0 },
@@ -104,14 +107,20 @@ static enum status period_clocks_add(struct plan *plan, const struct record_opti
 	return status;
 }
 
+/* Tracepoints and the like are taken each, at no rate. */
+static bool event_has_rate(const struct event *event)
+{
+	return event->kind != EVENT_TRACEPOINT && event->kind != EVENT_BREAKPOINT &&
+	       event->kind != EVENT_DUMMY;
+}
+
 /* perf samples each tracepoint and breakpoint, and steers other software events to its rate. */
 static enum status occurrence_clock_add(struct plan *plan, const struct record_options *options,
 					size_t event, const struct event_pace *pace,
 					struct error *error)
 {
 	const struct event *e = &options->events->events[event];
-	const bool each = e->kind == EVENT_TRACEPOINT || e->kind == EVENT_BREAKPOINT ||
-			  e->kind == EVENT_DUMMY;
+	const bool each = !event_has_rate(e);
 	const bool chosen = options->period > 1 && (options->schedule == SCHEDULE_JITTER ||
 						    options->schedule == SCHEDULE_EXP);
 	enum status status;
@@ -283,7 +292,7 @@ static uint32_t events_that_sample(const struct event_list *events)
 	uint32_t n = 0;
 
 	for (size_t i = 0; i < events->n; i++)
-		n += !event_is_read_only(events, i) && event_is_period_like(&events->events[i]);
+		n += !event_is_read_only(events, i) && event_has_rate(&events->events[i]);
 	return n ? n : 1;
 }
 
@@ -301,6 +310,11 @@ static enum status clocks_add(struct plan *plan, const struct record_options *op
 				 : occurrence_clock_add(plan, options, i, &paces[i], error);
 	}
 	return status;
+}
+
+bool plan_clock_follows(const struct clock *clock)
+{
+	return !clock->typed && !clock->steered && (clock->timed || clock->mean != 1);
 }
 
 double plan_budget(const struct record_options *options)

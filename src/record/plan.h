@@ -68,6 +68,10 @@ MUST_CHECK enum status plan_make(struct plan *plan, const struct record_options 
  * of the events as last seen. */
 void plan_set_rate(struct plan *plan, double rate_hz, const struct event_pace *paces);
 
+/* Does the budget set this clock's rate? Not where the event says its own, the kernel steers it, or every
+ * occurrence is taken. */
+bool plan_clock_follows(const struct clock *clock);
+
 /* The share of the target's CPU time that sampling may take: the budget without what looking needs. */
 double plan_budget(const struct record_options *options);
 

@@ -69,6 +69,11 @@ uint64_t rate_least_period_ns(const struct cost *cost)
 	return rounded > RATE_LEAST_PERIOD_NS ? (uint64_t)rounded : RATE_LEAST_PERIOD_NS;
 }
 
+double rate_share_left(double budget, double total, double rest)
+{
+	return fmax(budget * RATE_SHARE_LEAST, fmin(budget, 2 * budget - total) - rest);
+}
+
 double rate_adapt(double rate, double achieved, double budget)
 {
 	double factor;

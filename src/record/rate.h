@@ -22,6 +22,7 @@
 #define RATE_MIN_HZ          1.0
 #define RATE_LEAST_PERIOD_NS 100000 /* safety bound, whatever the calibration says */
 #define RATE_COST_MULTIPLE   10     /* no period below this many costs of a sample */
+#define RATE_SHARE_LEAST     0.25   /* of the budget, for samples */
 #define RATE_REDRAW_SHARE    0.10
 #define RATE_BLOCK_LEAST     10
 #define RATE_BLOCK_MOST      64
@@ -59,6 +60,11 @@ double rate_preferred(double rate);
 
 /* The safety bound: no timer is armed below it. Rounded up like rates are. */
 uint64_t rate_least_period_ns(const struct cost *cost);
+
+/* The share that samples may take from now on, when the recording so far took `total` of `budget`, and
+ * `rest` goes into other work: what was taken too much is paid back within as long as it took. A quarter of
+ * the budget is left to them: a recording without samples is worth nothing, however cheap. */
+double rate_share_left(double budget, double total, double rest);
 
 /* The next rate after an epoch that cost `achieved` of `budget` at `rate`: unchanged while the cost
  * lies in the budget's last 40 %, else corrected, upwards by at most a factor of two. */

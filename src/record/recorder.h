@@ -86,6 +86,7 @@ struct recorder {
 	uint64_t target_cpu_ns, own_cpu_ns;   /* at the start of the epoch */
 	double cost_ns, accounted_cpu_ns;     /* cost, and CPU of the target: whole recording */
 	double window_cost_ns, window_cpu_ns; /* the same since the rate was last reviewed */
+	double window_sampling_ns;            /* the part of it that follows the rate */
 	uint64_t samples_at_start, samples_at_wake;
 
 	uint64_t

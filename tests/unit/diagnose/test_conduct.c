@@ -281,6 +281,30 @@ static void a_budget_that_was_not_kept_is_told_with_both_figures(void **state)
 	assert_non_null(strstr(finding->text, "budget of 1.0 %"));
 }
 
+/* The advice fits what took the time, and is never the budget that was in force. */
+static void the_advice_on_a_budget_names_what_ate_it(void **state)
+{
+	struct fixture *f = *state;
+	struct manifest *manifest = &f->contract.manifest;
+	const struct finding *finding;
+
+	manifest->end.achieved = 0.02;
+	manifest->sample_cost_ns = 0;
+	manifest->epochs[0].collector_cpu_ns = 1000000000;
+	finding = only(f, CODE_BUDGET);
+	assert_non_null(strstr(finding->next, "100 % of that was assay's own work"));
+	assert_null(strstr(finding->next, "instead of -F"));
+	findings_release(&f->findings);
+	manifest->sample_cost_ns = 1e12;
+	finding = only(f, CODE_BUDGET);
+	assert_non_null(strstr(finding->next, "Samples came faster"));
+	findings_release(&f->findings);
+	for (size_t c = 0; c < manifest->n_clocks; c++)
+		manifest->clocks[c].mean_period = 1;
+	finding = only(f, CODE_BUDGET);
+	assert_non_null(strstr(finding->next, "-c N"));
+}
+
 static void without_a_budget_only_a_perturbing_cost_is_told(void **state)
 {
 	struct fixture *f = *state;
@@ -416,6 +440,7 @@ int main(void)
 		TEST(a_substituted_event_names_both),
 		TEST(clocks_per_thread_are_a_warning_clocks_per_cpu_are_not),
 		TEST(a_budget_that_was_not_kept_is_told_with_both_figures),
+		TEST(the_advice_on_a_budget_names_what_ate_it),
 		TEST(without_a_budget_only_a_perturbing_cost_is_told),
 		TEST(tasks_too_short_to_sample_bias_only_clocks_per_thread),
 		TEST(a_recording_without_end_is_unfinished),

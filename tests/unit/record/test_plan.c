@@ -276,6 +276,10 @@ static void several_events_share_the_budget(void **state)
 	near(plan(&request)->rate_hz, alone / 2, 0.01);
 	assert_int_equal(request.plan.n_clocks, 4);
 	event_list_release(&request.events);
+	request_make(&request, "cpu-clock,page-faults,cs");
+	near(plan(&request)->rate_hz, alone / 3, 0.01);
+	near(request.plan.clocks[2].hz, alone / 3, 0.01); /* steered by the kernel */
+	event_list_release(&request.events);
 }
 
 static void more_clocks_than_a_manifest_holds_are_refused(void **state)
@@ -288,7 +292,17 @@ static void more_clocks_than_a_manifest_holds_are_refused(void **state)
 	assert_int_equal(
 		plan_make(&request.plan, &request.options, &cost, request.paces, 0, &request.error),
 		STATUS_LIMIT);
-	assert_non_null(strstr(request.error.text, "16 clocks"));
+	assert_non_null(strstr(request.error.text, "4 events need more clocks"));
+	assert_non_null(strstr(request.error.text, "(16, "));
+	assert_non_null(strstr(request.error.text, "--clocks 1"));
+	event_list_release(&request.events);
+	/* That advice helps nobody who has more events than that. */
+	request_make(&request, "cs,cs,cs,cs,cs,cs,cs,cs,cs,cs,cs,cs,cs,cs,cs,cs,cs");
+	assert_int_equal(plan_make(&request.plan, &request.options, &cost,
+				   (struct event_pace[17]){ 0 }, 0, &request.error),
+			 STATUS_LIMIT);
+	assert_non_null(strstr(request.error.text, "17 events"));
+	assert_null(strstr(request.error.text, "--clocks 1"));
 	event_list_release(&request.events);
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "support/test.h"
 
+#include <math.h>
+
 #include "record/rate.h"
 
 static const struct cost cost = {
@@ -128,9 +130,23 @@ static void adaption_settles(void **state)
 	}
 }
 
+static void what_was_spent_too_much_is_paid_back(void **state)
+{
+	(void)state;
+	assert_true(rate_share_left(0.01, 0.005, 0) == 0.01);
+	assert_true(rate_share_left(0.01, 0.01, 0) == 0.01);
+	/* 1.5 % for a while, then 0.5 % for as long: 1 % in all. */
+	assert_true(fabs(rate_share_left(0.01, 0.015, 0) - 0.005) < 1e-12);
+	assert_true(rate_share_left(0.01, 0.5, 0) == 0.0025);
+	/* Work that is there at any rate comes first; a quarter stays. */
+	assert_true(fabs(rate_share_left(0.01, 0.01, 0.004) - 0.006) < 1e-12);
+	assert_true(rate_share_left(0.01, 0.01, 0.03) == 0.0025);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_was_spent_too_much_is_paid_back),
 		cmocka_unit_test(block_redraw_shares_its_cost_among_the_block),
 		cmocka_unit_test(blocks_are_long_enough_to_cost_a_tenth),
 		cmocka_unit_test(redraws_take_half_a_tick_each),
