@@ -109,7 +109,7 @@ static void load_find(struct findings *findings, const struct weather *w)
 		"epoch): the program was interrupted, its caches were shared, and the collector "
 		"had to wait its turn.",
 		conduct_percent(part, percent, sizeof(percent)),
-		conduct_percent(fmax(part, w->worst_others), worst, sizeof(worst)));
+		conduct_percent(fmin(1, fmax(part, w->worst_others)), worst, sizeof(worst)));
 	finding_next(findings, finding,
 		     "Measure on a quiet machine, or give the program CPUs of its own.");
 	finding_number(findings, finding, "share", part);

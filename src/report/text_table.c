@@ -142,15 +142,28 @@ static void rank_cell(struct output *output, const struct report *report,
 }
 
 /* Where the row stands in its group of rows printed together. */
+/* Is the next shown row in this direction one of the same group? */
+static bool group_goes_on(const struct layout *layout, size_t i, bool down)
+{
+	const struct report_row *rows = layout->report->rows;
+	const size_t group = rows[i].group;
+
+	if (!group)
+		return false;
+	while (down ? ++i < layout->n_rows : i-- > 0)
+		if (row_shown(layout, &rows[i]))
+			return rows[i].group == group;
+	return false;
+}
+
 static void bracket_cell(struct output *output, const struct layout *layout, size_t i)
 {
 	static const char *const glyphs[][2] = { { "/", "\u250c" },
 						 { "|", "\u2502" },
 						 { "\\", "\u2514" } };
 	const struct report *report = layout->report;
-	const size_t group = report->rows[i].group;
-	const bool above = i && group && report->rows[i - 1].group == group;
-	const bool below = i + 1 < layout->n_rows && group && report->rows[i + 1].group == group;
+	const bool above = group_goes_on(layout, i, false);
+	const bool below = group_goes_on(layout, i, true);
 	const char *glyph = " ";
 
 	if ((above || below) && !report->no_ranks)
