@@ -23,7 +23,7 @@
 static enum status inside_find(const struct work *work, const struct leftovers *leftovers,
 			       const struct tracees *tracees, uint64_t *inside, struct error *error)
 {
-	struct busy_window windows[GUARDIAN_MAX_REGIONS];
+	struct busy_window windows[GUARDIAN_MAX_REGIONS] = { 0 };
 	enum status status = STATUS_OK;
 
 	for (uint32_t i = 0; i < leftovers->n_regions; i++) {

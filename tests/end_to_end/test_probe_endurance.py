@@ -95,7 +95,7 @@ def buffers_of(assay):
 
 
 def switched_by_data(program, mode, times):
-    """8 threads in probed code while the word that enables the probes goes to and fro."""
+    """8 threads in probed code while the word that enables the probes is set and cleared."""
     process = start(program, "7200")
     words = [word for function in FUNCTIONS for word in ("-f", function)]
     chance, switched = random.Random(7), 0
