@@ -206,6 +206,9 @@ static AGENT_SLOW void region_switch(struct agent_block *block, struct agent_sha
 	}
 	region_extend(&block->regions[best], sp);
 	block->regions[best].used = ++block->clock;
+	block->elsewhere = 0;
+	for (uint32_t i = 0; i < AGENT_REGIONS; i++)
+		block->elsewhere |= i != best && block->regions[i].top;
 	if (best != block->region) {
 		block->region = best;
 		block->switches++;
@@ -599,6 +602,7 @@ AGENT_SAVES_ALL void agent_abandon_all(struct agent_block *block, struct agent_s
 	}
 	block->size = 0;
 	block->top_sp = 0;
+	block->elsewhere = 0;
 	block->records_open = 0;
 }
 

@@ -26,6 +26,9 @@ double probe_seen_ns(const struct probe_result *result);
 /* Mode trace: nothing was dropped, and the records give each row's sums. */
 bool probe_audit(const struct probe_result *result);
 
+/* A line per function: how its calls are spread over durations. */
+void probe_distribution(const struct probe_result *result, struct output *output);
+
 /* The tree of calls, as text. */
 void probe_tree(const struct probe_result *result, struct output *output);
 

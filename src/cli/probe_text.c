@@ -363,6 +363,8 @@ void probe_text(const struct probe_cli *cli, struct probe_result *result, struct
 	if (!cli->options.dry_run)
 		processes_add(result, output);
 	children_add(result, output);
+	if (timed)
+		probe_distribution(result, output);
 	if (cli->options.mode == PROBE_TRACE && !cli->options.dry_run)
 		probe_tree(result, output);
 	refused_add(result, output);

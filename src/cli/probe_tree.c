@@ -2,6 +2,7 @@
 /*
  * The tree of calls that `assay probe --mode trace` shows: the most expensive callees first, as far as some lines go.
  */
+#include <math.h>
 #include <stdlib.h>
 
 #include "cli/probe_output.h"
@@ -63,6 +64,54 @@ static void paint(struct painter *painter, uint32_t parent, unsigned int depth)
 		escape_for_terminal(painter->output, node->name);
 		output_add(painter->output, "\n");
 		paint(painter, (uint32_t)child, depth + 1);
+	}
+}
+
+/* Between two powers of 2, how many calls took so long: a digit for the share, 9 for nine tenths and more. */
+void probe_distribution(const struct probe_result *result, struct output *output)
+{
+	unsigned int first = AGENT_BUCKETS, last = 0, rows = 0;
+	char from[32], to[32];
+
+	for (size_t i = 0; i < result->n_rows; i++) {
+		for (unsigned int b = 0; b < AGENT_BUCKETS; b++) {
+			if (!result->rows[i].sums.buckets[b])
+				continue;
+			first = b < first ? b : first;
+			last = b > last ? b : last;
+		}
+	}
+	if (first == AGENT_BUCKETS)
+		return;
+	output_format(
+		output,
+		"\nhow long calls took, on a logarithmic scale from %s to %s, each column twice "
+		"the one before\n"
+		"(tenths of the calls; + less than one tenth)\n",
+		probe_amount(result, probe_value(result, first ? ldexp(1, (int)first - 1) : 0),
+			     from, sizeof(from)),
+		probe_amount(result, probe_value(result, ldexp(1, (int)last)), to, sizeof(to)));
+	for (size_t i = 0; i < result->n_rows && rows < LINES_SHOWN; i++) {
+		const struct probe_row *row = &result->rows[i];
+
+		if (row->refused || !row->sums.timed)
+			continue;
+		rows++;
+		output_add(output, "  ");
+		for (unsigned int b = first; b <= last; b++) {
+			const uint64_t n = row->sums.buckets[b];
+			const unsigned int tenths =
+				(unsigned int)((double)n * 10 / (double)row->sums.timed);
+
+			output_format(output, "%c",
+				      !n           ? '.'
+				      : !tenths    ? '+'
+				      : tenths > 9 ? '9'
+						   : (char)('0' + tenths));
+		}
+		output_add(output, "  ");
+		escape_for_terminal(output, row->name);
+		output_add(output, "\n");
 	}
 }
 

@@ -235,10 +235,38 @@ static void entry_inline(struct writer *w)
 	put_close(w);
 }
 
+/* As put_open; but where the top frame is not at this stack pointer, and no frame is open on another stack, on behind
+ * the hook without touching a flag. */
+static void put_open_at_top(struct writer *w)
+{
+	PUT(w, 0x48, 0x8d, 0x64, 0x24, 0x80); /* lea -0x80(%rsp),%rsp */
+	PUT(w, 0x50, 0x51);                   /* push %rax; push %rcx */
+	put_control(w);                       /* rcx = 0: off, and %gs may lead nowhere */
+	put_jump_if_rcx_is_0(w, LABEL_LEFT);
+	PUT(w, 0x48, 0x8d, 0x8c, 0x24, RED_ZONE + 16, 0, 0, 0); /* lea 144(%rsp),%rcx */
+	PUT(w, 0x48, 0xf7, 0xd1);                               /* not %rcx */
+	PUT(w, 0x65, 0x48, 0x8b, 0x04, 0x25);                   /* mov %gs:top_sp,%rax */
+	put_u32(w, offsetof(struct agent_block, top_sp));
+	PUT(w, 0x48, 0x8d, 0x4c, 0x01, 0x01); /* lea 1(%rcx,%rax),%rcx */
+	put_jump_if_rcx_is_0(w, LABEL_MINE);
+	PUT(w, 0x65, 0x48, 0x8b, 0x0c, 0x25); /* mov %gs:elsewhere,%rcx */
+	put_u32(w, offsetof(struct agent_block, elsewhere));
+	put_jump_if_rcx_is_0(w, LABEL_LEFT);
+	PUT(w, 0xe9); /* jmp */
+	put_jump(w, LABEL_MINE);
+	put_label(w, LABEL_LEFT);
+	PUT(w, 0x59, 0x58);                                     /* pop %rcx; pop %rax */
+	PUT(w, 0x48, 0x8d, 0xa4, 0x24, 0x80, 0x00, 0x00, 0x00); /* lea 0x80(%rsp),%rsp */
+	PUT(w, 0xe9);                                           /* jmp */
+	put_jump(w, LABEL_END);
+	put_label(w, LABEL_MINE);
+	PUT(w, 0x9f, 0x0f, 0x90, 0xc0); /* lahf; seto %al */
+}
+
 /* Only a frame whose stack pointer this is can end here, as long as the stack is the current one. */
 static void exit_inline(struct writer *w)
 {
-	put_open(w);
+	put_open_at_top(w);
 	put_tests(w);
 	PUT(w, 0x0f, 0x85); /* jnz */
 	put_jump(w, LABEL_OUT);
@@ -258,6 +286,7 @@ static void exit_inline(struct writer *w)
 				   : w->stub->entries.leave_inline);
 	put_label(w, LABEL_OUT);
 	put_close(w);
+	put_label(w, LABEL_END);
 }
 
 /* Pushes this call, when the one below it is that of a caller and there is room. The slot is written before
