@@ -201,7 +201,7 @@ struct agent_block {
 	uint64_t records_tail;           /* taken out of the ring, ever: the engine's word */
 	uint64_t records_dropped;        /* calls that the ring had no room for */
 	uint64_t records_open;           /* frames that will write one more */
-	uint64_t elsewhere;       /* not 0: frames are open on other stacks than the current one */
+	uint64_t elsewhere; /* not 0: frames are open on other stacks than the current one */
 	uint64_t state_top; /* offset in the block of the innermost struct agent_state */
 	struct agent_region regions[AGENT_REGIONS];
 };

@@ -64,8 +64,8 @@ MUST_CHECK enum status subjects_of_place(struct subjects *subjects, struct place
 					 struct place *place, struct error *error);
 
 /* The subject of a whole stack whose frames are `n` subjects, innermost first. */
-MUST_CHECK enum status subjects_of_stack(struct subjects *subjects, const uint32_t *frames, size_t n,
-					 uint32_t *index, struct error *error);
+MUST_CHECK enum status subjects_of_stack(struct subjects *subjects, const uint32_t *frames,
+					 size_t n, uint32_t *index, struct error *error);
 
 /* The root under which all cut stacks are put. */
 MUST_CHECK enum status subjects_truncated(struct subjects *subjects, uint32_t *index,
