@@ -4,78 +4,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "agent/counter.h"
-#include "agent/page.h"
+#include "agent/frames_read.h"
 #include "agent/records.h"
 
 /* Compiled twice: for the bare clock, and (frames_full.c) for events, ordered reads and traces. */
 #ifdef AGENT_FULL
-#define FULL         1
 #define agent_enter  agent_full_enter
 #define agent_sample agent_full_sample
-#else
-#define FULL 0
 #endif
-
-/* What the counter says: `good` when it could be read; `away`: agent/counter.h. */
-struct reading {
-	uint64_t value, away;
-	bool good;
-};
-
-static inline bool by_event(const struct agent_shared *shared)
-{
-	return FULL && (shared->counter & AGENT_EVENT);
-}
-
-static inline struct reading counter_read(const struct agent_block *block,
-					  const struct agent_shared *shared)
-{
-	struct reading reading = { .good = true };
-
-	if (by_event(shared))
-		reading.good = block->page &&
-			       counter_event((const struct perf_event_mmap_page *)block->page,
-					     counter_hardware, shared->counter & AGENT_ORDERED,
-					     &reading.value, &reading.away);
-	else if (FULL && (shared->counter & AGENT_ORDERED))
-		reading.value = counter_ticks_ordered();
-	else
-		reading.value = counter_ticks();
-	return reading;
-}
-
-/* The thread has been switched out since this was asked last. */
-static inline bool was_away(const struct agent_block *block)
-{
-	return __builtin_expect(
-		__atomic_load_n((const uint32_t *)block->lock_at, __ATOMIC_RELAXED) != block->lock,
-		0);
-}
-
-/* Before all else in the agent, by an event; the clock is read once only. */
-static inline struct reading first_read(const struct agent_block *block,
-					const struct agent_shared *shared)
-{
-	return by_event(shared) ? counter_read(block, shared) : (struct reading){ 0 };
-}
-
-/* The clock went on while the thread was switched out: that is no call's. Returns what finding it out cost,
- * to become overhead behind what is measured up to `now`. */
-static inline uint64_t away_cost(struct agent_block *block, const struct agent_shared *shared,
-				 const struct reading *now)
-{
-	if (was_away(block) && !by_event(shared))
-		return agent_page_look(block, shared, now->value);
-	return 0;
-}
-
-/* The same at an entry. */
-static inline void away_take(struct agent_block *block, const struct agent_shared *shared)
-{
-	if (was_away(block) && !by_event(shared))
-		block->overhead += agent_page_look(block, shared, counter_ticks());
-}
 
 /* Stubs of the full kind say which exit it is as well. */
 static inline uint32_t index_of(uint64_t point)
@@ -96,7 +32,6 @@ static inline struct agent_frame *frame_at(struct agent_block *block,
 	return (struct agent_frame *)(void *)((char *)block + shared->pool_offset) + (index_1 - 1);
 }
 
-/* A plain store that the compiler neither moves nor splits: what a signal handler sees is in order. */
 /* Kept out of the functions that are to save few registers. */
 #define AGENT_SLOW __attribute__((noinline)) AGENT_SAVES_ALL
 
