@@ -23,6 +23,10 @@
  *	perf probe sdt_assay:iteration
  *	assay record -e cpu-clock -e sdt_assay:iteration -- ./program
  *
+ * They count work, too, exactly and for some nanoseconds each:
+ *
+ *	assay probe -f 'assay:*' --mode count -p PID
+ *
  * Names of the probes: iteration, work (its one argument is the amount), NAME__begin, NAME__end, NAME.
  *
  * x86-64 and AArch64; on other machines, and with ASSAY_MARK_DISABLE defined, marks are nothing at
