@@ -389,7 +389,7 @@ enum status record_run(const struct record_options *options, const struct sys *s
 		       struct error *error)
 {
 	struct recorder *recorder = calloc(1, sizeof(*recorder));
-	struct error own, *why = error ? error : &own;
+	struct error own = { 0 }, *why = error ? error : &own;
 	enum status status;
 
 	*result = (struct record_result){ 0 };
