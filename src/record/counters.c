@@ -350,14 +350,20 @@ enum status counters_redraw(struct counters *counters, struct counter *counter, 
 	uint64_t period = drawer_next(counters->drawer, clock, counter->clock, counter->slot);
 	const uint64_t before = sys_now_ns(sys);
 	const int result = sys->ioctl(sys->state, counter->fd, PERF_EVENT_IOC_PERIOD, &period);
+	uint64_t after, lead;
 
 	if (result < 0)
 		return error_set_errno(error, STATUS_IO, -result,
 				       "the kernel refused a sampling period of %llu",
 				       (unsigned long long)period);
-	tick_redraw(&counter->tick, before, lead_of(clock, period), period);
-	return drawer_log(counters->drawer, before, sys_now_ns(sys), period, counter->clock,
-			  counter->slot, error);
+	after = sys_now_ns(sys);
+	lead = lead_of(clock, period);
+	/* Events may come faster than anything planned; what comes after the call is under the new period. */
+	if (!clock->timed && lead > after - before)
+		lead = after - before;
+	tick_redraw(&counter->tick, before, lead, period);
+	return drawer_log(counters->drawer, before, after, period, counter->clock, counter->slot,
+			  error);
 }
 
 /* Clocks that the kernel steers, and those that count every occurrence, have no period to be drawn;

@@ -51,8 +51,8 @@ struct tick {
 /* A new event, its count at zero, armed with `armed`; `due` as above, at least `armed`. */
 void tick_start(struct tick_state *state, uint64_t armed, uint64_t due);
 
-/* A draw put in force by a call that began at `before_ns`; `lead_ns` is the least time that `period`
- * takes (for timers the period itself). */
+/* A draw put in force by a call that began at `before_ns`; no sample under it can come sooner than `lead_ns`
+ * later: for timers the period itself, for events less, and at most what the call took. */
 void tick_redraw(struct tick_state *state, uint64_t before_ns, uint64_t lead_ns, uint64_t period);
 
 /* Accounts for one sample record, kept or not, in the order of the ring; `skips`: ticks can have passed
