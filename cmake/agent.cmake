@@ -23,6 +23,11 @@ if(ASSAY_AGENT AND agent_machine)
   set(agent_flags -I${CMAKE_SOURCE_DIR}/src -DAGENT_FREESTANDING -std=gnu17 -O2 -ffreestanding -fPIE
     -fvisibility=hidden -mgeneral-regs-only -fno-stack-protector -fno-lto
     -fno-asynchronous-unwind-tables -fno-jump-tables -fno-builtin ${agent_machine_flags})
+  # clang 14 makes tail calls out of functions that save all registers, and restores arguments in r8 and r9
+  # before the jump
+  if(CMAKE_C_COMPILER_ID MATCHES "Clang")
+    list(APPEND agent_flags -fno-optimize-sibling-calls)
+  endif()
   set(agent_dir ${CMAKE_BINARY_DIR}/agent)
   file(MAKE_DIRECTORY ${agent_dir})
   set(agent_objects)

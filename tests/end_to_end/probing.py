@@ -4,6 +4,7 @@ import json
 import os
 import platform
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -24,6 +25,12 @@ def require_engine():
         finish()
 
 
+def program_compiler():
+    """Probed programs say with attributes of gcc (noipa, noclone) what must stay a function; other compilers
+    ignore them, inline, and leave nothing to probe."""
+    return "gcc" if shutil.which("gcc") else os.environ.get("CC", "cc")
+
+
 def build(name, *flags, compiler=None, output=None):
     """Compiles tests/data/probe/NAME, or takes it from the folder of those that are compiled already (the
     emulated machine has no compiler), whatever the flags."""
@@ -32,7 +39,7 @@ def build(name, *flags, compiler=None, output=None):
     folder = os.path.join(DATA, name)
     sources = sorted(os.path.join(folder, file) for file in os.listdir(folder))
     cxx = any(file.endswith(".cc") for file in sources)
-    compiler = compiler or ("g++" if cxx else os.environ.get("CC", "cc"))
+    compiler = compiler or ("g++" if cxx else program_compiler())
     out = os.path.abspath(output or name)
     flags = flags or ("-O2",)
     subprocess.run([compiler, *flags, "-o", out, *sources], check=True, stderr=subprocess.DEVNULL)

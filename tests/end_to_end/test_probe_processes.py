@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 
-from probing import (ASSAY, build, claim, finish, require_engine, run, signal, time)
+from probing import (ASSAY, build, claim, finish, program_compiler, require_engine, run, signal, time)
 
 
 class Service:
@@ -164,7 +164,7 @@ def plugin_build(n):
     with open("plugin%d.c" % n, "w", encoding="utf-8") as file:
         file.write(PLUGIN % {"n": n})
     out = os.path.abspath("plugin%d.so" % n)
-    subprocess.run([os.environ.get("CC", "cc"), "-O2", "-shared", "-fPIC", "-o", out,
+    subprocess.run([program_compiler(), "-O2", "-shared", "-fPIC", "-o", out,
                     "plugin%d.c" % n], check=True)
     return out
 
