@@ -2,9 +2,9 @@
 /*
  * The table of rows.
  *
- *	  rank   self %  95 % interval                              total %  by       module     function
- *	     1   41.2    40.1-42.3      ====================[|-]    97.1     sampled  libfoo.so  parse
- *	/  2-4    8.0     7.2-8.9       ===[]                       ...
+ *	  rank   self%  95% interval                           total%  interval   by       module     function
+ *	     1   41.2   40.1-42.3      ====================[|-]  97.1   96.4-97.7  sampled  libfoo.so  parse
+ *	/  2-4    8.0    7.2-8.9       ===[]                       ...
  *	|  2-4    7.9     7.1-8.8
  *	\  2-4    7.3     6.5-8.2
  *
@@ -141,7 +141,6 @@ static void rank_cell(struct output *output, const struct report *report,
 	output_format(output, "%7s", text);
 }
 
-/* Where the row stands in its group of rows printed together. */
 /* Is the next shown row in this direction one of the same group? */
 static bool group_goes_on(const struct layout *layout, size_t i, bool down)
 {
@@ -185,10 +184,13 @@ static void head_row(const struct layout *layout, struct output *output)
 		      report->too_few ? "" : "95% interval", BAR_WIDTH, "");
 	if (layout->options->verbose)
 		output_format(&head, "%-*s  ", interval, "workload");
-	if (report->has_total)
-		output_format(&head, "%*s  ",
-			      3 + (layout->other_decimals ? layout->other_decimals + 1 : 0),
-			      report->ranked_by_total ? "self%" : "total%");
+	if (report->has_total) {
+		const int other_room = layout->other_decimals ? layout->other_decimals + 1 : 0;
+
+		output_format(&head, "%*s  %-*s  ", 3 + other_room,
+			      report->ranked_by_total ? "self%" : "total%",
+			      2 * (3 + other_room) + 1, report->too_few ? "" : "interval");
+	}
 	if (layout->options->samples)
 		output_format(&head, "%9s  %9s  ", "samples", "effective");
 	output_add(&head, "by       ");
@@ -272,8 +274,12 @@ static void row_render(const struct layout *layout, size_t i, struct output *out
 		output_add(output, "  ");
 	}
 	if (report->has_total) {
-		number_cell(output, 100 * other->recording.share,
-			    digits_decimals(half_width(report, other)), layout->other_decimals);
+		const int other_decimals = digits_decimals(half_width(report, other));
+
+		number_cell(output, 100 * other->recording.share, other_decimals,
+			    layout->other_decimals);
+		output_add(output, "  ");
+		interval_cell(output, &other->recording, other_decimals, layout->other_decimals);
 		output_add(output, "  ");
 	}
 	if (layout->options->samples)
