@@ -9,13 +9,12 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "cli/commands.h"
 #include "cli/exit_code.h"
 #include "cli/record_options.h"
+#include "cli/signals.h"
 #include "until/answer.h"
 #include "until/watch.h"
 
@@ -160,42 +159,17 @@ static void until_print(const struct record_cli *cli, const struct sys *sys,
 	until_looker_release(&looker);
 }
 
-/* The signals that end a recording or are passed on come through a descriptor. */
-static int signals_open(void)
-{
-	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 };
-	sigset_t set;
-
-	sigemptyset(&set);
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
-		sigaddset(&set, numbers[i]);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-}
-
-/* Dies as the command died, without a core file of our own. */
-static void die_by(int number)
-{
-	const struct rlimit none = { 0, 0 };
-	sigset_t set;
-
-	setrlimit(RLIMIT_CORE, &none);
-	signal(number, SIG_DFL);
-	sigemptyset(&set);
-	sigaddset(&set, number);
-	raise(number);
-	sigprocmask(SIG_UNBLOCK, &set, NULL);
-}
-
 static int exit_as_command(const struct record_result *result)
 {
 	if (result->signal && !(result->ended_by_us && result->signal == SIGTERM))
-		die_by(result->signal);
+		signals_die_by(result->signal);
 	return result->exit_code;
 }
 
 static int run(struct record_cli *cli, const struct sys *sys, const struct launch_state *state)
 {
+	/* they end the recording, or are passed on */
+	static const int ending[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 };
 	struct teller teller = { .quiet = cli->quiet };
 	struct record_hooks hooks = { .data = &teller, .notice = notice_print };
 	const bool by_budget = !cli->options.period && !(cli->options.rate_hz > 0);
@@ -218,7 +192,7 @@ static int run(struct record_cli *cli, const struct sys *sys, const struct launc
 	}
 	cli->options.version = ASSAY_VERSION;
 	cli->options.launch_state = state;
-	cli->options.signal_fd = signals_open();
+	cli->options.signal_fd = signals_open(ending, sizeof(ending) / sizeof(*ending));
 	if (!cli->quiet && isatty(STDERR_FILENO)) {
 		hooks.progress = progress_print;
 		hooks.progress_ns = PROGRESS_NS;
