@@ -17,6 +17,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <linux/filter.h>
+#include <linux/io_uring.h>
 #include <linux/seccomp.h>
 #include <time.h>
 #include <unistd.h>
@@ -93,6 +94,28 @@ static void *sockets(void *argument)
 	return NULL;
 }
 
+/* Waits for a completion that never comes. */
+static void *rings(void *argument)
+{
+	const struct __kernel_timespec time = { 0, 700000000 };
+	const struct io_uring_getevents_arg wait = { .ts = (unsigned long)&time };
+	struct io_uring_params parameters = { 0 };
+	const long fd = syscall(SYS_io_uring_setup, 4, &parameters);
+
+	(void)argument;
+	if (fd < 0 || !(parameters.features & IORING_FEAT_EXT_ARG)) {
+		printf("no io_uring: %s\n", fd < 0 ? strerror(errno) : "no timeouts");
+		return NULL;
+	}
+	while (!over)
+		check("io_uring_enter",
+		      syscall(SYS_io_uring_enter, fd, 0, 1,
+			      IORING_ENTER_GETEVENTS | IORING_ENTER_EXT_ARG, &wait, sizeof(wait)),
+		      ETIME);
+	close((int)fd);
+	return NULL;
+}
+
 static void filter(void)
 {
 	struct sock_filter code[] = { BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW) };
@@ -104,8 +127,9 @@ static void filter(void)
 
 int main(int argc, char **argv)
 {
-	void *(*const calls[])(void *) = { epolls, signals, semaphores, sockets };
-	pthread_t threads[4];
+	void *(*const calls[])(void *) = { epolls, signals, semaphores, sockets, rings };
+	enum { THREADS = sizeof(calls) / sizeof(*calls) };
+	pthread_t threads[THREADS];
 	sigset_t set;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
@@ -115,7 +139,7 @@ int main(int argc, char **argv)
 	sigemptyset(&set);
 	sigaddset(&set, SIGUSR1);
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
-	for (int i = 0; i < 4; i++)
+	for (int i = 0; i < THREADS; i++)
 		pthread_create(&threads[i], NULL, calls[i], NULL);
 	for (int i = 0; i < 10 * (argc > 1 ? atoi(argv[1]) : 5); i++) {
 		const struct timespec time = { 0, 100000000 };
@@ -124,7 +148,7 @@ int main(int argc, char **argv)
 			check("nanosleep", -1, 0);
 	}
 	over = 1;
-	for (int i = 0; i < 4; i++)
+	for (int i = 0; i < THREADS; i++)
 		pthread_join(threads[i], NULL);
 	if (!cut)
 		puts("OK");
