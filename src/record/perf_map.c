@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define DIRECTORY_NAME "maps"
 #define COPY_BLOCK     (256u * 1024)
@@ -20,26 +19,6 @@ void perf_maps_release(struct perf_maps *maps)
 	if (maps->directory_fd >= 0)
 		maps->sys->close(maps->sys->state, maps->directory_fd);
 	maps->directory_fd = -1;
-}
-
-/* "NSpid:\t<outermost>\t...\t<innermost>" */
-pid_t perf_map_inner_pid(const struct sys *sys, pid_t pid)
-{
-	char path[64], *text, *line, *end;
-	long inner = pid;
-
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	if (sys_read_file(sys, AT_FDCWD, path, 65536, &text, NULL, NULL) != STATUS_OK)
-		return pid;
-	line = strstr(text, "\nNSpid:");
-	if (line) {
-		end = strchrnul(line + 1, '\n');
-		*end = '\0';
-		line = strrchr(line + 1, '\t');
-		inner = line ? strtol(line, NULL, 10) : pid;
-	}
-	free(text);
-	return inner > 0 ? (pid_t)inner : pid;
 }
 
 static int source_open(const struct perf_maps *maps, pid_t pid, pid_t inner_pid)

@@ -25,9 +25,6 @@ struct perf_maps {
 void perf_maps_init(struct perf_maps *maps, const struct sys *sys, int bundle_fd);
 void perf_maps_release(struct perf_maps *maps);
 
-/* The pid that a process has in its own pid namespace; `pid` itself when unknown. */
-pid_t perf_map_inner_pid(const struct sys *sys, pid_t pid);
-
 /* Copies the map of `pid` if it has one; a newer copy replaces an older. */
 void perf_maps_take(struct perf_maps *maps, pid_t pid, pid_t inner_pid);
 

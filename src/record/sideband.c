@@ -117,7 +117,7 @@ static void mapping_note(struct recorder *recorder, const struct mapping_bytes *
 	if (!task || task->generates_code)
 		return;
 	task->generates_code = true;
-	task->inner_pid = perf_map_inner_pid(recorder->sys, mapping->pid);
+	task->inner_pid = process_inner_pid(recorder->sys, mapping->pid);
 }
 
 static enum status mapping_take(struct recorder *recorder, const struct mapping_bytes *bytes,

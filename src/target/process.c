@@ -97,6 +97,23 @@ pid_t process_of_thread(const struct sys *sys, pid_t tid)
 	return at ? (pid_t)strtol(at + strlen("\nTgid:"), NULL, 10) : -1;
 }
 
+/* "NSpid:\t<outermost>\t...\t<innermost>" */
+pid_t process_inner_pid(const struct sys *sys, pid_t pid)
+{
+	char text[16384], *line, *last;
+	long inner;
+
+	if (!proc_read(sys, pid, "status", text, sizeof(text)))
+		return pid;
+	line = strstr(text, "\nNSpid:");
+	if (!line)
+		return pid;
+	*strchrnul(line + 1, '\n') = '\0';
+	last = strrchr(line + 1, '\t');
+	inner = last ? strtol(last, NULL, 10) : 0;
+	return inner > 0 ? (pid_t)inner : pid;
+}
+
 void process_comm(const struct sys *sys, pid_t tid, char comm[PROCESS_COMM_BYTES])
 {
 	char text[64];

@@ -30,6 +30,10 @@ MUST_CHECK enum status process_check(const struct sys *sys, pid_t pid, struct er
 /* The process that thread `tid` belongs to, -1 when there is no such thread. */
 pid_t process_of_thread(const struct sys *sys, pid_t tid);
 
+/* The pid that a process has in its own pid namespace, by which it and its tools name files; `pid` itself when
+ * unknown. */
+pid_t process_inner_pid(const struct sys *sys, pid_t pid);
+
 /* Empty when the thread is gone. */
 void process_comm(const struct sys *sys, pid_t tid, char comm[PROCESS_COMM_BYTES]);
 
