@@ -13,6 +13,7 @@ import signal
 from dataclasses import dataclass, field
 
 PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
+EVIDENCE_CHARACTERS = 300
 
 _RESULT = re.compile(r"^(not ok|ok)\b\s*(\d+)?\s*(?:-\s*)?(.*)$")
 _PLAN = re.compile(r"^1\.\.(\d+)\s*(?:#.*)?$")
@@ -93,6 +94,14 @@ def judge(lines, status, timed_out, plan_required):
     if complaints:
         results.append(Result("the program runs to its end", FAILED, "; ".join(complaints)))
     return results
+
+
+def evidence(result, errors=""):
+    """One line on why a test failed: what it printed about itself, else how standard error ends."""
+    lines = [result.reason] + [line.lstrip("# ") for line in result.details]
+    if not result.details:
+        lines += errors.splitlines()[-2:]
+    return " ".join(" ".join(lines).split())[:EVIDENCE_CHARACTERS]
 
 
 def _signal_name(number):

@@ -55,7 +55,9 @@ def plain_programs():
             "echo 1..2; echo ok 1 - a; echo ok 2 - b", "echo 1..1; echo ok 1 - c")
     text = counted("a failed test fails the run", "1 passed, 1 failed", 1,
                    "echo 1..2; echo ok 1 - a; echo not ok 2 - b; echo '# x != y'; exit 1")
-    claim("what a failed test printed is shown", "x != y" in text, text)
+    claim("what a failed test printed is shown", "      # x != y" in text, text)
+    claim("failures and the beginning of their evidence are repeated right before the closing line",
+          text.split("\n")[-6:-1] == ["failed:", "  unit/x/test_0: b", "      x != y", "", "1 passed, 1 failed"], text)
     text = counted("a skip is counted and its reason is shown", "1 passed, 0 failed, 1 skipped", 0,
                    "echo 1..2; echo ok 1 - a; echo 'ok 2 - b # SKIP no pmu'")
     claim("the reason of a skip is shown", "1 x no pmu" in text, text)
@@ -99,9 +101,12 @@ def scripts():
                 "os.environ['ASSAY'].endswith('build/assay') and not os.listdir('.')")})
     text = counted("a traceback fails and is shown", "1 passed, 1 failed", 1,
                    scripts={"test_a.py": "print('ok 1 - a', flush=True)\nraise KeyError('why')\n"})
-    claim("standard error of a failed program is shown", "KeyError: 'why'" in text, text)
+    claim("standard error of a failed program is shown", "    | KeyError: 'why'" in text, text)
+    claim("and its end is repeated before the closing line",
+          "KeyError: 'why'" in text.split("failed:\n")[-1], text)
+    # Python starts in some 20 ms; on a machine a hundred times as slow the claim still holds
     counted("a program that hangs is ended and fails", "1 passed, 1 failed", 1,
-            scripts={"test_a.py": "# runner: timeout=1\nimport time\nprint('ok 1 - a', flush=True)\n"
+            scripts={"test_a.py": "# runner: timeout=3\nimport time\nprint('ok 1 - a', flush=True)\n"
                                   "time.sleep(60)\n"})
     long = {"test_a.py": SCRIPT.format("True"), "test_b.py": "# runner: long\nprint('ok 1 - b')\n",
             "test_c_long.py": "print('ok 1 - c')\n"}
