@@ -5,7 +5,7 @@ import json
 import os
 import shutil
 
-from recording import ASSAY, PERF, claim, finish, record, run, skip, workload
+from recording import ASSAY, PERF, claim, claim_repeated, finish, record, run, skip, workload
 
 
 def diff(*words):
@@ -17,12 +17,18 @@ def state(document):
     return document["verdict"]["state"] if document else None
 
 
+def recorded(weights, name, *words):
+    shutil.rmtree(name, ignore_errors=True)
+    record("-q", "-F", "500", "-o", name, "--", weights, "4", 0, *words)
+
+
 def unchanged(weights):
-    for name in "a1", "a2":
-        record("-q", "-F", "500", "-o", name, "--", weights, "4", 0, 7, 2, 1)
-    done, told = diff("a1", "a2")
-    claim(state(told) in ("same", "unresolved", "measurement-differs"),
-          "two recordings of one program: not changed", (done, told))
+    def attempt(_turn):  # of two recordings of an unchanged program 5 % may show a difference
+        for name in "a1", "a2":
+            recorded(weights, name, 7, 2, 1)
+        done, told = diff("a1", "a2")
+        return state(told) in ("same", "unresolved", "measurement-differs"), (str(done), told)
+    claim_repeated("two recordings of one program: not changed", attempt)
     shutil.copytree("a1", "copy")
     done, told = diff("a1", "copy")
     claim(state(told) == "same" and all(f["delta"] == f["lo"] == f["hi"] == 0 for f in told["functions"]),
@@ -30,15 +36,18 @@ def unchanged(weights):
 
 
 def changed(weights):
-    record("-q", "-F", "500", "-o", "b", "--", weights, "4", 0, 1, 8, 1)
+    def attempt(turn):  # the intervals of all functions miss one change in 5 % of pairs
+        if turn:
+            recorded(weights, "a1", 7, 2, 1)
+        recorded(weights, "b", 1, 8, 1)
+        rows = {f["name"]: f for f in diff("a1", "b")[1]["functions"]}
+        return (rows["alpha"]["verdict"] == "less" and rows["beta"]["verdict"] == "more"
+                and rows["alpha"]["lo"] <= -0.6 <= rows["alpha"]["hi"]
+                and rows["beta"]["lo"] <= 0.6 <= rows["beta"]["hi"], (rows["alpha"], rows["beta"]))
+    claim_repeated("its functions have the change that they were given, within their intervals", attempt)
     done, told = diff("a1", "b")
     rows = {f["name"]: f for f in told["functions"]}
     claim(state(told) == "workload-changed", "a program that works elsewhere has changed", (done, told))
-    claim(rows["alpha"]["verdict"] == "less" and rows["beta"]["verdict"] == "more"
-          and rows["alpha"]["lo"] <= -0.6 <= rows["alpha"]["hi"]
-          and rows["beta"]["lo"] <= 0.6 <= rows["beta"]["hi"],
-          "its functions have the change that they were given, within their intervals",
-          (rows["alpha"], rows["beta"]))
     back, again = diff("b", "a1")
     other = {f["name"]: f for f in again["functions"]}
     claim(state(again) == "workload-changed"
