@@ -44,7 +44,8 @@ struct agent_control {
 	/* for an engine that comes later and takes the region over */
 	uint64_t magic, version;
 	uint64_t region_bytes;
-	uint64_t patched; /* code may lead into the region */
+	uint64_t patched;  /* code may lead into the region */
+	uint64_t guardian; /* process that is to undo that */
 };
 
 struct agent_shared {

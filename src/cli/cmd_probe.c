@@ -17,6 +17,7 @@
 #include "cli/exit_code.h"
 #include "cli/page.h"
 #include "cli/probe_output.h"
+#include "probe/removal.h"
 #include "probe/replay.h"
 
 #define PROGRESS_NS 500000000u
@@ -162,6 +163,26 @@ static int run(struct probe_cli *cli, const struct sys *sys, const struct launch
 	return code;
 }
 
+static int left_remove(const struct probe_cli *cli, const struct sys *sys)
+{
+	int code = EXIT_DONE;
+
+	for (size_t i = 0; i < cli->options.n_pids; i++) {
+		struct error error;
+		uint64_t restored;
+		const enum status status = probe_removal(sys, cli->pids[i], &restored, &error);
+
+		if (status != STATUS_OK) {
+			fprintf(stderr, "assay probe: %s\n", error.text);
+			code = exit_code_of(status);
+		} else if (!cli->quiet) {
+			printf("process %d: %llu places put back\n", cli->pids[i],
+			       (unsigned long long)restored);
+		}
+	}
+	return code;
+}
+
 int cmd_probe(int argc, char **argv)
 {
 	const struct sys *sys = sys_real();
@@ -179,6 +200,8 @@ int cmd_probe(int argc, char **argv)
 	} else if (cli.help) {
 		fputs(probe_cli_help, stdout);
 		code = EXIT_DONE;
+	} else if (cli.remove) {
+		code = left_remove(&cli, sys);
 	} else {
 		code = run(&cli, sys, &state);
 	}

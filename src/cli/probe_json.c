@@ -109,6 +109,8 @@ static json_t *function(struct json_writer *w, const struct probe_cli *cli,
 		json_set(w, object, "reason_text", json_text_of(w, row->reason_text));
 		return object;
 	}
+	if (cli->options.mode != PROBE_COUNT)
+		json_set(w, object, "exits", json_integer_of(w, row->exits));
 	if (cli->options.dry_run)
 		return object;
 	json_set(w, object, "calls", json_integer_of(w, row->sums.calls));

@@ -45,6 +45,9 @@ const char probe_cli_help[] =
 	"      --dry-run           say what would be probed and what not, with reasons; a command "
 	"is\n"
 	"                          started and ended at its entry point\n"
+	"      --remove            only put back what an assay left that was killed with its "
+	"guardian\n"
+	"                          (-p PID); every attachment does so first\n"
 	"      --strict            end with 3 when a function that was meant could not be probed\n"
 	"      --allow-seccomp     make system calls in a target that runs under seccomp\n"
 	"      --json              as JSON;  -o, --output FILE: there instead of standard output\n"
@@ -70,6 +73,7 @@ enum option_code {
 	OPTION_RECORDS,
 	OPTION_DRY_RUN,
 	OPTION_STRICT,
+	OPTION_REMOVE,
 	OPTION_SECCOMP,
 	OPTION_JSON,
 	OPTION_LATER,
@@ -85,6 +89,7 @@ static const struct option long_options[] = {
 	{ "buffer", required_argument, NULL, OPTION_BUFFER },
 	{ "dry-run", no_argument, NULL, OPTION_DRY_RUN },
 	{ "strict", no_argument, NULL, OPTION_STRICT },
+	{ "remove", no_argument, NULL, OPTION_REMOVE },
 	{ "allow-seccomp", no_argument, NULL, OPTION_SECCOMP },
 	{ "json", no_argument, NULL, OPTION_JSON },
 	{ "output", required_argument, NULL, 'o' },
@@ -245,6 +250,7 @@ static enum status option_take(struct probe_cli *cli, const struct sys *sys, int
 	case OPTION_BUFFER: return size_parse(cli, word, error);
 	case OPTION_DRY_RUN: cli->options.dry_run = true; return STATUS_OK;
 	case OPTION_STRICT: cli->strict = true; return STATUS_OK;
+	case OPTION_REMOVE: cli->remove = true; return STATUS_OK;
 	case OPTION_SECCOMP: cli->options.allow_seccomp = true; return STATUS_OK;
 	case OPTION_JSON: cli->json = true; return STATUS_OK;
 	case 'o': cli->output = word; return STATUS_OK;
@@ -266,6 +272,13 @@ static enum status whole_check(struct probe_cli *cli, int argc, char **argv, str
 {
 	if (cli->help)
 		return STATUS_OK;
+	if (cli->remove) {
+		if (!cli->options.n_pids || optind < argc || cli->selection.n)
+			return error_set(
+				error, STATUS_USAGE,
+				"--remove takes -p PID alone: whatever is left is removed");
+		return STATUS_OK;
+	}
 	if (!cli->selection.has_include)
 		return error_set(error, STATUS_USAGE,
 				 "which functions? -f 'glob', -f '/regex/', -f 'module!glob'");

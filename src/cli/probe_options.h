@@ -16,6 +16,7 @@ struct probe_cli {
 	const char *records; /* file for them; NULL: not kept */
 	bool audit;
 	bool json, quiet, help, strict;
+	bool remove; /* of pids: nothing but that */
 };
 
 extern const char probe_cli_help[];

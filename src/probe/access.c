@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "probe/guardian.h"
 #include "target/process.h"
 
 #define GUARDIAN_TRIES   300u
@@ -44,7 +45,7 @@ static enum status tracer_check(const struct sys *sys, pid_t pid, struct error *
 		if (tracer <= 0)
 			return STATUS_OK;
 		process_comm(sys, (pid_t)tracer, comm);
-		if (strcmp(comm, "assay-guardian") != 0)
+		if (strcmp(comm, GUARDIAN_COMM) != 0)
 			break;
 		nanosleep(&pause, NULL);
 	}

@@ -137,7 +137,8 @@ void buffers_function_sums(const uint8_t *buffers, const struct buffers_plan *pl
 			continue;
 		sums->threads++;
 		sums->calls += function->calls;
-		if (shared->cap && (int64_t)function->left <= 0)
+		/* also when the last epoch has just armed it anew */
+		if (shared->cap && function->calls >= shared->cap)
 			sums->capped++;
 		sums->enabled_ns += block->enabled_ns;
 		sums->running_ns += block->running_ns;

@@ -17,7 +17,15 @@
 
 #include "probe/guardian_work.h"
 
-enum operation { OP_SEIZE = 1, OP_RUN_TO_ENTRY, OP_LET_GO, OP_PREPARE, OP_APPLY, OP_REMOVE };
+enum operation {
+	OP_SEIZE = 1,
+	OP_RUN_TO_ENTRY,
+	OP_LET_GO,
+	OP_PREPARE,
+	OP_APPLY,
+	OP_REMOVE,
+	OP_RECOVER
+};
 
 struct guardian_write *guardian_writes(struct guardian_arena *arena)
 {
@@ -90,6 +98,7 @@ static enum status operate(struct work *work, struct error *error)
 	case OP_PREPARE: return work_prepare(work, error);
 	case OP_APPLY: return work_apply(work, error);
 	case OP_REMOVE: return work_remove(work, error);
+	case OP_RECOVER: return work_recover(work, error);
 	}
 	return error_set(error, STATUS_UNSUPPORTED, "the guardian does not know this request");
 }
@@ -118,7 +127,7 @@ static _Noreturn void guardian_main(const struct sys *sys, struct guardian_arena
 	setsid();
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
-	prctl(PR_SET_NAME, "assay-guardian");
+	prctl(PR_SET_NAME, GUARDIAN_COMM);
 	descriptors_leave(fd);
 	for (;;) {
 		n = recv(fd, &byte, 1, 0);
@@ -255,4 +264,10 @@ enum status guardian_apply(struct guardian *guardian, struct error *error)
 enum status guardian_remove(struct guardian *guardian, struct error *error)
 {
 	return ask(guardian, OP_REMOVE, NULL, error);
+}
+
+enum status guardian_recover(struct guardian *guardian, pid_t pid, struct error *error)
+{
+	guardian->arena->pid = pid;
+	return ask(guardian, OP_RECOVER, NULL, error);
 }

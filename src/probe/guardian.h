@@ -25,6 +25,7 @@
 #include "base/status.h"
 #include "base/sys.h"
 
+#define GUARDIAN_COMM         "assay-guardian" /* its name among the processes */
 #define GUARDIAN_MAX_REGIONS  64u
 #define GUARDIAN_MAX_CHILDREN 256u
 #define GUARDIAN_MAX_BUSY     8u
@@ -92,6 +93,9 @@ struct guardian_arena {
 	uint64_t busy_region;   /* of one that failed with EBUSY: a thread stands in it */
 	struct guardian_stops stops;
 	uint64_t written, restored, different;
+	uint64_t n_stuck; /* of a recover: places that could not be put back */
+	uint32_t
+		other_owner; /* of a recover: thread of an assay that probes the process now, 0: none */
 	struct guardian_child children[GUARDIAN_MAX_CHILDREN];
 	uint64_t n_children; /* may be more than the list holds */
 	uint8_t payload[];
@@ -135,6 +139,10 @@ MUST_CHECK enum status guardian_apply(struct guardian *guardian, struct error *e
 /* Restores every byte that was changed and still is as it was written, in the target and in its forked children;
  * lists the children. */
 MUST_CHECK enum status guardian_remove(struct guardian *guardian, struct error *error);
+
+/* Puts back what stands in the text of arena->pid since an assay and its guardian were both killed: arena->restored
+ * places, or nothing when another assay is at work there (other_owner). */
+MUST_CHECK enum status guardian_recover(struct guardian *guardian, pid_t pid, struct error *error);
 
 /* The arena's payload, laid out for this many writes and chunks; NULL when it is too much. */
 struct guardian_write *guardian_writes(struct guardian_arena *arena);

@@ -34,6 +34,7 @@ MUST_CHECK enum status work_let_go(struct work *work, struct error *error);
 MUST_CHECK enum status work_prepare(struct work *work, struct error *error);
 MUST_CHECK enum status work_apply(struct work *work, struct error *error);
 MUST_CHECK enum status work_remove(struct work *work, struct error *error);
+MUST_CHECK enum status work_recover(struct work *work, struct error *error);
 
 /* Writes the original bytes back to this one process. */
 MUST_CHECK enum status work_restore(struct work *work, struct error *error);

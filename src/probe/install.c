@@ -9,6 +9,7 @@
 
 #include "agent/bytes.h"
 #include "base/array.h"
+#include "probe/journal.h"
 #include "probe/leftovers.h"
 #include "probe/machine.h"
 #include "probe/placement.h"
@@ -50,7 +51,8 @@ static uint64_t code_bytes(const struct code_plan *plan)
 		const struct code_patch *patch = &plan->patches[i];
 
 		bytes += 64 + (uint64_t)patch->n_sites * 400 +
-			 4 * (patch->moved.end - patch->moved.start);
+			 4 * (patch->moved.end - patch->moved.start) +
+			 CODE_PATCH_MAX_WRITES * sizeof(struct journal_entry);
 	}
 	return bytes;
 }
@@ -207,8 +209,24 @@ struct filler {
 	size_t n_writes, capacity;
 	uint8_t *code[GUARDIAN_MAX_REGIONS];
 	uint64_t used[GUARDIAN_MAX_REGIONS];
+	uint64_t journaled[GUARDIAN_MAX_REGIONS]; /* writes in the journal at its end */
 	uint32_t function_bytes;
 };
+
+/* What a region has for code and journal. */
+static uint64_t code_room(const struct filler *filler, uint32_t region)
+{
+	return filler->install->regions[region].size - AGENT_CODE_OFFSET;
+}
+
+static bool writes_journal(struct filler *filler, uint32_t region, size_t first)
+{
+	const uint64_t room = code_room(filler, region);
+
+	return journal_append(filler->code[region] + room, room - filler->used[region],
+			      &filler->journaled[region], filler->writes + first,
+			      filler->n_writes - first);
+}
 
 /* Where the entry's trampoline holds the first moved instruction, behind the hook. */
 static uint64_t behind_hook(const struct code_origin *origins, size_t n, uint64_t trampoline,
@@ -259,7 +277,7 @@ static bool patch_emit(struct filler *filler, struct install_function *function,
 	const uint64_t used = (filler->used[r] + 15) & ~UINT64_C(15);
 	struct code_buffer buffer = {
 		.bytes = filler->code[r] + used,
-		.capacity = install->regions[r].size - AGENT_CODE_OFFSET - used,
+		.capacity = code_room(filler, r) - used - journal_bytes(filler->journaled[r]),
 		.address = install->regions[r].address + AGENT_CODE_OFFSET + used -
 			   function->module->bias,
 	};
@@ -306,7 +324,7 @@ static void function_fill(struct filler *filler, struct install_function *functi
 		if (i != plan->entry_patch)
 			good = patch_emit(filler, function, &plan->patches[i], &stub, &resume);
 	}
-	if (good)
+	if (good && writes_journal(filler, function->region, writes_before))
 		return;
 	function->refusal = INSTALL_UNREACHABLE;
 	filler->n_writes = writes_before;
@@ -323,8 +341,27 @@ static enum status regions_start(struct filler *filler, struct error *error)
 			return error_set(error, STATUS_NO_MEMORY, "out of memory");
 		memcpy(filler->code[i], agent_code_start, agent);
 		filler->used[i] = agent;
+		if (!writes_journal(filler, i, filler->n_writes))
+			return error_set(error, STATUS_LIMIT, "a region is too small");
 	}
 	return STATUS_OK;
+}
+
+/* The code from the region's start, and the journal at its end. */
+static void region_chunks(const struct filler *filler, uint32_t region,
+			  struct guardian_chunk *chunks, uint8_t *bytes, uint64_t *at)
+{
+	const uint64_t start = filler->install->regions[region].address + AGENT_CODE_OFFSET;
+	const uint64_t used = filler->used[region];
+	const uint64_t journal = journal_bytes(filler->journaled[region]);
+	const uint64_t journal_at = code_room(filler, region) - journal;
+
+	chunks[0] = (struct guardian_chunk){ start, used, *at };
+	memcpy(bytes + *at, filler->code[region], used);
+	*at += used;
+	chunks[1] = (struct guardian_chunk){ start + journal_at, journal, *at };
+	memcpy(bytes + *at, filler->code[region] + journal_at, journal);
+	*at += journal;
 }
 
 static enum status arena_fill(const struct filler *filler, struct guardian_arena *arena,
@@ -338,20 +375,16 @@ static enum status arena_fill(const struct filler *filler, struct guardian_arena
 	if (filler->n_writes > GUARDIAN_ARENA_BYTES / 4 / sizeof(struct guardian_write))
 		return error_set(error, STATUS_LIMIT, "too many probes at once");
 	arena->n_writes = filler->n_writes;
-	arena->n_chunks = install->n_regions;
+	arena->n_chunks = 2 * install->n_regions;
 	if (filler->n_writes)
 		memcpy(guardian_writes(arena), filler->writes,
 		       filler->n_writes * sizeof(*filler->writes));
 	chunks = guardian_chunks(arena);
 	bytes = guardian_bytes(arena, &capacity);
 	for (uint32_t i = 0; i < install->n_regions; i++) {
-		if (filler->used[i] > capacity - at)
+		if (filler->used[i] + journal_bytes(filler->journaled[i]) > capacity - at)
 			return error_set(error, STATUS_LIMIT, "too many probes at once");
-		chunks[i] =
-			(struct guardian_chunk){ install->regions[i].address + AGENT_CODE_OFFSET,
-						 filler->used[i], at };
-		memcpy(bytes + at, filler->code[i], filler->used[i]);
-		at += filler->used[i];
+		region_chunks(filler, i, &chunks[2 * i], bytes, &at);
 	}
 	return STATUS_OK;
 }

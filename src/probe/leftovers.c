@@ -34,6 +34,8 @@ static void region_add(struct leftovers *leftovers, const struct sys *sys, int m
 	    control.region_bytes % AGENT_PAGE)
 		return;
 	leftovers->patched[leftovers->n_regions] = control.patched != 0;
+	if (control.patched)
+		leftovers->guardian = (pid_t)control.guardian;
 	leftovers->of[leftovers->n_regions] = inode;
 	leftovers->regions[leftovers->n_regions++] =
 		(struct guardian_region){ .address = start, .size = control.region_bytes };

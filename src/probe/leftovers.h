@@ -27,6 +27,7 @@ struct leftovers {
 	struct guardian_region buffers[GUARDIAN_MAX_REGIONS];
 	uint64_t buffers_inode[GUARDIAN_MAX_REGIONS];
 	uint32_t n_buffers;
+	pid_t guardian; /* of those that are patched still, as its own namespace has it; 0: unknown */
 	uint32_t owner; /* thread of an assay that is at work with them now, 0: none */
 };
 

@@ -185,11 +185,29 @@ static enum status probes_write(struct probe *probe, struct error *error)
 	return ownership_take(probe->ownership, probe->shared, error);
 }
 
+/* What stands patched in the target since an assay was killed with its guardian. */
+static enum status recover(struct probe *probe, struct error *error)
+{
+	enum status status;
+
+	if (probe->result->launched || probe->options->dry_run)
+		return STATUS_OK;
+	status = guardian_recover(&probe->guardian, probe->pid, error);
+	if (status == STATUS_OK && probe->guardian.arena->restored)
+		probe_notice(probe,
+			     "process %d had been left patched by an assay that was killed "
+			     "with its guardian: its code is put back first",
+			     probe->pid);
+	return status;
+}
+
 static enum status attach(struct probe *probe, struct error *error)
 {
 	const struct probe_options *options = probe->options;
-	enum status status;
+	enum status status = recover(probe, error);
 
+	if (status != STATUS_OK)
+		return status;
 	status = image_open(&probe->image, probe->sys, probe->pid, options->selection, error);
 	if (status == STATUS_OK) {
 		probe->install.mode = options->mode;

@@ -54,6 +54,7 @@ struct probe_row {
 	const char *reason, *reason_text; /* of a refusal */
 	uint64_t address;                 /* the object's own */
 	bool refused, capped;
+	uint32_t exits;            /* ways out of it that are probed; mode count: 0 */
 	uint32_t refused_in;       /* how many of several processes */
 	struct function_sums sums; /* ticks, of all processes */
 	uint64_t seen;             /* mode state: times that a thread was seen in it */

@@ -164,6 +164,7 @@ static enum status row_add(struct probe *probe, const struct install_function *f
 		return STATUS_OK;
 	}
 	row->refused = false;
+	row->exits = function->plan.n_exits;
 	if (!probe->buffers)
 		return STATUS_OK;
 	before = row->sums;

@@ -14,6 +14,7 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include "agent/layout.h"
 #include "probe/guardian_work.h"
@@ -272,6 +273,7 @@ static enum status controls_write(struct work *work, bool no_calls, struct error
 		.magic = AGENT_MAGIC,
 		.version = AGENT_VERSION,
 		.patched = 1,
+		.guardian = (uint64_t)getpid(),
 	};
 
 	memcpy(work->regions, work->arena->regions, sizeof(work->regions));

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What the tests of `assay probe` share: programs that count themselves, runs, and what came of them."""
 import json
+import mmap
 import os
 import platform
 import re
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import time
@@ -98,6 +100,44 @@ def start(*command):
     return process
 
 
+def text_is_the_files(pid, program):
+    """The executable part of the main program, in memory and in the file."""
+    with open("/proc/%d/maps" % pid, encoding="utf-8") as maps, \
+            open("/proc/%d/mem" % pid, "rb") as memory, open(program, "rb") as file:
+        for line in maps:
+            words = line.split()
+            if len(words) > 5 and words[5] == program and "x" in words[1]:
+                low, high = (int(word, 16) for word in words[0].split("-"))
+                memory.seek(low)
+                file.seek(int(words[2], 16))
+                live = memory.read(high - low)
+                wanted = file.read(high - low)
+                return live[:len(wanted)] == wanted
+    return False
+
+
+def buffers_of(assay):
+    """The first page of the buffers of a running assay once its probes are on: their first word, its thread id,
+    enables them. None when they never are."""
+    folder = "/proc/%d/fd" % assay.pid
+    for _ in range(2400):
+        if assay.poll() is not None:
+            return None
+        try:
+            names = [name for name in os.listdir(folder)
+                     if os.readlink(os.path.join(folder, name)).startswith("/memfd:assay-probe")]
+            for name in names:
+                with open(os.path.join(folder, name), "r+b") as file:
+                    buffers = mmap.mmap(file.fileno(), 4096)
+                if struct.unpack_from("<I", buffers)[0] == assay.pid:
+                    return buffers
+                buffers.close()
+        except (OSError, ValueError):
+            pass  # descriptors come and go
+        time.sleep(0.05)
+    return None
+
+
 def exact_or_refused(probed, name, expected, text):
     """Counted exactly, or refused by name."""
     if probed.state(name) == "refused":
@@ -107,5 +147,6 @@ def exact_or_refused(probed, name, expected, text):
               "%s: wanted %s\n%s" % (name, expected, probed))
 
 
-__all__ = ["ASSAY", "Probed", "X86_64", "build", "claim", "exact_or_refused", "finish", "number",
-           "probe", "require_engine", "run", "signal", "skip", "start", "sys", "time"]
+__all__ = ["ASSAY", "Probed", "X86_64", "buffers_of", "build", "claim", "exact_or_refused", "finish", "number",
+           "probe", "require_engine", "run", "signal", "skip", "start", "sys", "text_is_the_files",
+           "time"]

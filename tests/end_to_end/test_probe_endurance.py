@@ -4,13 +4,15 @@
 on and off under its feet, and left behind by an assay that is killed: it goes on correctly, and its text is what the
 file says."""
 # runner: timeout=7200
-import mmap
 import os
 import random
 import struct
 import subprocess
 
-from probing import (ASSAY, build, claim, finish, number, probe, require_engine, signal, start, time)
+from probing import (ASSAY, buffers_of, build, claim, finish, number, probe, require_engine, signal, start,
+                     text_is_the_files, time)
+from recording import wait_for
+from recording import wait_for
 
 LONG = os.environ.get("LONG") == "1"
 FUNCTIONS = ["stress!hot", "stress!mid", "stress!rec", "stress!in_handler", "stress!short_lived"]
@@ -31,22 +33,6 @@ def whole_run(program, mode):
             claim(known == row["calls"], "each call of %s is accounted for" % name, done)
 
 
-def text_is_the_files(process, program):
-    """The executable part of the main program, in memory and in the file."""
-    with open("/proc/%d/maps" % process.pid, encoding="utf-8") as maps, \
-            open("/proc/%d/mem" % process.pid, "rb") as memory, open(program, "rb") as file:
-        for line in maps:
-            words = line.split()
-            if len(words) > 5 and words[5] == program and "x" in words[1]:
-                low, high = (int(word, 16) for word in words[0].split("-"))
-                memory.seek(low)
-                file.seek(int(words[2], 16))
-                live = memory.read(high - low)
-                wanted = file.read(high - low)
-                return live[:len(wanted)] == wanted
-    return False
-
-
 def attach_cycles(program, rounds):
     process = start(program, "7200")
     wrong, calls, busy = [], 0, 0
@@ -63,7 +49,7 @@ def attach_cycles(program, rounds):
     claim(not wrong and calls > 0 and busy <= rounds // 10,
           "attached %d times, hot is called twice per mid each time (but for calls under way)" % rounds,
           "%d calls\n%s" % (calls, "\n".join(wrong)))
-    claim(text_is_the_files(process, program), "after detaching, every byte of the text is the file's")
+    claim(text_is_the_files(process.pid, program), "after detaching, every byte of the text is the file's")
     end(process, "it ends correctly after %d attachments" % rounds)
 
 
@@ -73,25 +59,6 @@ def end(process, text):
     process.send_signal(signal.SIGKILL)
     out = process.communicate()[0]
     claim(alive and "BAD" not in out, text, out)
-
-
-def buffers_of(assay):
-    """The buffers as the running assay has them: their first word, its thread id, enables the probes."""
-    folder = "/proc/%d/fd" % assay.pid
-    for _ in range(200):
-        for name in os.listdir(folder):
-            path = os.path.join(folder, name)
-            try:
-                if os.readlink(path).startswith("/memfd:assay-probe"):
-                    with open(path, "r+b") as file:
-                        buffers = mmap.mmap(file.fileno(), 4096)
-                    if struct.unpack_from("<I", buffers)[0] == assay.pid:
-                        return buffers
-                    buffers.close()
-            except (OSError, ValueError):
-                pass
-        time.sleep(0.05)
-    return None
 
 
 def switched_by_data(program, mode, times):
@@ -112,7 +79,7 @@ def switched_by_data(program, mode, times):
         out = assay.communicate(timeout=60)[0]
     claim(switched == times and assay.returncode == 0 and "hot" in out,
           "probes are switched off and on %d times by one word, %s" % (times, mode), out)
-    claim(text_is_the_files(process, program), "the text is the file's when they are gone, " + mode)
+    claim(text_is_the_files(process.pid, program), "the text is the file's when they are gone, " + mode)
     end(process, "no check of the program's own has failed, " + mode)
 
 
@@ -128,11 +95,11 @@ def killed_assay(program, rounds):
             assay.kill()
         if process.poll() is not None:
             break
-    time.sleep(1)
+    time.sleep(1)  # the last guardian may have all its work before it
+    restored = wait_for(lambda: process.poll() is not None or text_is_the_files(process.pid, program))
     claim(process.poll() is None, "%d times assay was killed at a random moment: the target lives" % rounds,
           process.poll())
-    restored = text_is_the_files(process, program) if process.poll() is None else False
-    claim(restored, "and its text is the file's again")
+    claim(restored and process.poll() is None, "and its text is the file's again")
     done = probe("-p", process.pid, "-d", "0.1", functions=FUNCTIONS, mode="count")
     claim(done.code == 0 and (done.calls("hot") or 0) > 0, "and it can be probed again", done)
     end(process, "and no check of its own failed")
