@@ -8,19 +8,37 @@
 #define RECORDS_MOST  32768u /* of a thread's ring; powers of 2 */
 #define RECORDS_LEAST 1024u
 #define BLOCKS_WANTED 16u /* rings are made smaller until so many threads have room */
+#define BLOCKS_KEPT   8u  /* functions that come later leave so many threads room */
+#define SPARE_FACTOR  32u /* address space for spare slots, in times of the limit */
 
 #define ALIGN(value, to) (((value) + (to)-1) & ~(uint64_t)((to)-1))
 
-void buffers_plan_make(struct buffers_plan *plan, enum probe_mode mode, uint32_t n_functions,
-		       uint64_t limit_bytes)
+/* In front of the blocks, when `n_used` slots are. */
+static uint64_t front_bytes(const struct buffers_plan *plan, uint32_t n_used)
 {
-	uint64_t block;
+	return ALIGN(plan->overflow_offset + UINT64_C(8) * n_used, AGENT_PAGE);
+}
 
-	*plan = (struct buffers_plan){ .n_functions = n_functions };
-	plan->function_bytes = probe_mode_measures(mode) ? (uint32_t)sizeof(struct agent_function)
-							 : AGENT_COUNT_BYTES;
-	block = ALIGN(AGENT_FUNCTIONS_OFFSET + (uint64_t)n_functions * plan->function_bytes, 64);
-	plan->pool_offset = (uint32_t)block;
+/* Memory that a block takes with `n_used` slots: whole pages, since those behind them are never touched. */
+static uint64_t block_touched(const struct buffers_plan *plan, uint32_t n_used)
+{
+	return ALIGN(AGENT_FUNCTIONS_OFFSET + (uint64_t)n_used * plan->function_bytes, AGENT_PAGE) +
+	       plan->block_bytes - plan->pool_offset;
+}
+
+static uint32_t blocks_for(const struct buffers_plan *plan, uint32_t n_used)
+{
+	const uint64_t front = front_bytes(plan, n_used);
+	const uint64_t n = plan->limit_bytes > front
+				   ? (plan->limit_bytes - front) / block_touched(plan, n_used)
+				   : 1;
+
+	return n < 1 ? 1 : n > BUFFERS_MAX_BLOCKS ? BUFFERS_MAX_BLOCKS : (uint32_t)n;
+}
+
+/* What stands behind the functions in a block, from offset `block` on; returns where it ends. */
+static uint64_t tail_lay(struct buffers_plan *plan, enum probe_mode mode, uint64_t block)
+{
 	if (probe_mode_measures(mode))
 		block += sizeof(struct agent_frame) * AGENT_FRAMES;
 	if (mode == PROBE_STATE) {
@@ -30,26 +48,102 @@ void buffers_plan_make(struct buffers_plan *plan, enum probe_mode mode, uint32_t
 	}
 	if (mode == PROBE_TRACE) {
 		plan->record_offset = (uint32_t)block;
-		plan->n_records = RECORDS_MOST;
-		while (plan->n_records > RECORDS_LEAST &&
-		       (block + plan->n_records * sizeof(struct agent_record)) * BLOCKS_WANTED >
-			       limit_bytes)
-			plan->n_records /= 2;
 		block += plan->n_records * sizeof(struct agent_record);
 	}
-	plan->block_bytes = (uint32_t)ALIGN(block, 64);
+	return ALIGN(block, AGENT_PAGE);
+}
+
+static void block_lay(struct buffers_plan *plan, enum probe_mode mode)
+{
+	const uint64_t pool =
+		ALIGN(AGENT_FUNCTIONS_OFFSET + (uint64_t)plan->n_functions * plan->function_bytes,
+		      AGENT_PAGE);
+
+	plan->pool_offset = (uint32_t)pool;
+	plan->block_bytes = (uint32_t)tail_lay(plan, mode, pool);
+}
+
+/* Address space is bounded as memory is, more widely: nothing is in it until a library comes. */
+static uint32_t spare_slots(const struct buffers_plan *plan, uint32_t n_functions)
+{
+	const uint64_t room = plan->limit_bytes * SPARE_FACTOR / plan->n_blocks;
+	uint64_t spare = room / plan->function_bytes;
+
+	if (spare > BUFFERS_SPARE_SLOTS)
+		spare = BUFFERS_SPARE_SLOTS;
+	if (n_functions >= BUFFERS_MAX_SLOTS)
+		return 0;
+	return spare < BUFFERS_MAX_SLOTS - n_functions ? (uint32_t)spare
+						       : BUFFERS_MAX_SLOTS - n_functions;
+}
+
+void buffers_plan_make(struct buffers_plan *plan, enum probe_mode mode, uint32_t n_functions,
+		       uint64_t limit_bytes)
+{
+	*plan = (struct buffers_plan){ .n_functions = n_functions,
+				       .n_used = n_functions,
+				       .limit_bytes = limit_bytes };
+	plan->function_bytes = probe_mode_measures(mode) ? (uint32_t)sizeof(struct agent_function)
+							 : AGENT_COUNT_BYTES;
 	plan->overflow_offset = AGENT_SLOTS_OFFSET + AGENT_SLOTS_BYTES;
-	plan->blocks_offset = ALIGN(plan->overflow_offset + UINT64_C(8) * n_functions, AGENT_PAGE);
-	plan->n_blocks = 1;
-	if (limit_bytes > plan->blocks_offset)
-		block = (limit_bytes - plan->blocks_offset) / plan->block_bytes;
-	else
-		block = 1;
-	plan->n_blocks = block < 1                    ? 1
-			 : block > BUFFERS_MAX_BLOCKS ? BUFFERS_MAX_BLOCKS
-						      : (uint32_t)block;
-	plan->bytes = ALIGN(plan->blocks_offset + (uint64_t)plan->n_blocks * plan->block_bytes,
-			    AGENT_PAGE);
+	plan->n_records = mode == PROBE_TRACE ? RECORDS_MOST : 0;
+	block_lay(plan, mode);
+	while (plan->n_records > RECORDS_LEAST &&
+	       block_touched(plan, n_functions) * BLOCKS_WANTED > limit_bytes) {
+		plan->n_records /= 2;
+		block_lay(plan, mode);
+	}
+	plan->n_blocks = plan->n_blocks_now = blocks_for(plan, n_functions);
+	plan->n_functions += spare_slots(plan, n_functions);
+	block_lay(plan, mode);
+	plan->blocks_offset = front_bytes(plan, plan->n_functions);
+	plan->bytes = plan->blocks_offset + (uint64_t)plan->n_blocks * plan->block_bytes;
+}
+
+uint64_t buffers_touched_bytes(const struct buffers_plan *plan)
+{
+	return front_bytes(plan, plan->n_used) +
+	       plan->n_blocks_now * block_touched(plan, plan->n_used);
+}
+
+uint32_t buffers_slots_most(const struct buffers_plan *plan, uint32_t blocks_taken)
+{
+	uint64_t blocks = blocks_taken > BLOCKS_KEPT ? blocks_taken : BLOCKS_KEPT;
+	const uint64_t front = front_bytes(plan, plan->n_functions);
+	uint64_t each;
+
+	if (blocks > plan->n_blocks)
+		blocks = plan->n_blocks;
+	each = plan->limit_bytes > front ? (plan->limit_bytes - front) / blocks : 0;
+	each = each > plan->block_bytes - plan->pool_offset
+		       ? each - (plan->block_bytes - plan->pool_offset)
+		       : 0;
+	each &= ~(uint64_t)(AGENT_PAGE - 1);
+	each = each > AGENT_FUNCTIONS_OFFSET
+		       ? (each - AGENT_FUNCTIONS_OFFSET) / plan->function_bytes
+		       : 0;
+	if (each < plan->n_used)
+		return plan->n_used;
+	return each < plan->n_functions ? (uint32_t)each : plan->n_functions;
+}
+
+void buffers_slots_use(struct buffers_plan *plan, uint8_t *buffers, uint32_t n_used)
+{
+	struct agent_shared *shared = (struct agent_shared *)(void *)buffers;
+	uint32_t blocks = blocks_for(plan, n_used);
+	uint64_t taken;
+
+	plan->n_used = n_used;
+	if (blocks >= plan->n_blocks_now)
+		return;
+	__atomic_store_n(&shared->n_blocks, blocks, __ATOMIC_SEQ_CST);
+	/* a thread that asked in between has its block */
+	taken = __atomic_load_n(&shared->blocks_taken, __ATOMIC_SEQ_CST);
+	if (taken > blocks) {
+		blocks = taken < plan->n_blocks_now ? (uint32_t)taken : plan->n_blocks_now;
+		__atomic_store_n(&shared->n_blocks, blocks, __ATOMIC_SEQ_CST);
+	}
+	plan->n_blocks_now = blocks;
 }
 
 void buffers_header_fill(struct agent_shared *shared, const struct buffers_plan *plan,

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The buffers of one process: how large they are to be, their header, and the sums read out of them.
+ *
+ * Functions of libraries that come later get spare slots. These are address space only until they are used: a block
+ * is laid out for all slots, and the pages of unused ones are never touched. The limit holds for memory: slots that are
+ * used later take room from blocks that no thread has had yet (agent_shared.n_blocks is lowered), never from others.
  */
 #ifndef ASSAY_PROBE_BUFFERS_H
 #define ASSAY_PROBE_BUFFERS_H
@@ -13,11 +17,18 @@
 
 #define BUFFERS_DEFAULT_BYTES (UINT64_C(16) << 20)
 #define BUFFERS_MAX_BLOCKS    4096u
+#define BUFFERS_SPARE_SLOTS   4096u /* for functions that come later, at most */
+#define BUFFERS_MAX_SLOTS     (1u << AGENT_POINT_BITS)
 
 struct buffers_plan {
-	uint64_t bytes; /* of the memfd */
+	uint64_t bytes;       /* of the memfd: address space */
+	uint64_t limit_bytes; /* of memory */
 	uint64_t overflow_offset, blocks_offset;
-	uint32_t n_functions, function_bytes, block_bytes, n_blocks, pool_offset;
+	uint32_t n_functions;  /* slots, spare ones included */
+	uint32_t n_used;       /* of these */
+	uint32_t n_blocks;     /* that threads may ever have had */
+	uint32_t n_blocks_now; /* that threads may have from now on */
+	uint32_t function_bytes, block_bytes, pool_offset;
 	uint32_t state_offset, n_states;   /* of mode state, in a block */
 	uint32_t record_offset, n_records; /* of mode trace */
 };
@@ -25,6 +36,15 @@ struct buffers_plan {
 /* As many blocks as `limit_bytes` hold, at least one. */
 void buffers_plan_make(struct buffers_plan *plan, enum probe_mode mode, uint32_t n_functions,
 		       uint64_t limit_bytes);
+
+/* Memory that the buffers take at most, as they are used now. */
+uint64_t buffers_touched_bytes(const struct buffers_plan *plan);
+
+/* How many slots may be used, when so many threads have blocks already: at least those that are. */
+uint32_t buffers_slots_most(const struct buffers_plan *plan, uint32_t blocks_taken);
+
+/* From now on `n_used` slots are used: as buffers_slots_most allows. Fewer threads may have blocks then. */
+void buffers_slots_use(struct buffers_plan *plan, uint8_t *buffers, uint32_t n_used);
 
 /* Everything of the header but the enable word. */
 void buffers_header_fill(struct agent_shared *shared, const struct buffers_plan *plan,

@@ -10,7 +10,9 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/hash.h"
 #include "code/notes.h"
+#include "probe/point_line.h"
 #include "symbolize/symbol_table.h"
 #include "target/mapped_file.h"
 #include "target/maps.h"
@@ -30,7 +32,7 @@ static struct image_module *module_of(struct image *image, const struct map *map
 	for (size_t i = 0; i < image->n; i++) {
 		struct image_module *module = &image->modules[i];
 
-		if (module->inode == map->inode &&
+		if (module->inode == map->inode && module->presence != IMAGE_OTHER &&
 		    module->device == makedev(map->major, map->minor) &&
 		    !strcmp(module->path, map->path))
 			return module;
@@ -88,11 +90,47 @@ static bool alias_is_meant(const struct image *image, struct selection *selectio
 	return meant || marks.found;
 }
 
-static void module_analyse(struct image *image, struct selection *selection,
-			   struct image_module *module, const struct map *map)
+static uint64_t changed_ns(const struct stat *stat)
 {
-	const struct mapping mapping = { image->pid, map->start, map->end, map->major,
-					 map->minor, map->inode, map->path };
+	return (uint64_t)stat->st_ctim.tv_sec * UINT64_C(1000000000) +
+	       (uint64_t)stat->st_ctim.tv_nsec;
+}
+
+static enum status module_file_open(const struct image *image, const struct image_module *module,
+				    struct mapped_file *file, struct error *error)
+{
+	const struct mapping mapping = { image->pid,
+					 module->start,
+					 module->first_end,
+					 major(module->device),
+					 minor(module->device),
+					 module->inode,
+					 module->path };
+
+	return mapped_file_open(file, image->sys, &mapping, error);
+}
+
+bool image_is_same_file(const struct image *image, const struct image_module *module)
+{
+	uint8_t id[BUILD_ID_MAX_BYTES];
+	struct mapped_file file;
+	struct error ignored;
+	size_t n;
+	bool same;
+
+	if (module_file_open(image, module, &file, &ignored) != STATUS_OK)
+		return false;
+	n = build_id_read(image->sys, file.fd, id);
+	same = (uint64_t)file.stat.st_size == module->size &&
+	       changed_ns(&file.stat) == module->changed_ns && n == module->build_id_bytes &&
+	       !memcmp(id, module->build_id, n);
+	image->sys->close(image->sys->state, file.fd);
+	return same;
+}
+
+static void module_analyse(struct image *image, struct selection *selection,
+			   struct image_module *module)
+{
 	struct module_identity identity = { .path = module->path,
 					    .device = module->device,
 					    .inode = module->inode };
@@ -101,9 +139,16 @@ static void module_analyse(struct image *image, struct selection *selection,
 	struct error error;
 	struct elf_vaddr vaddr;
 	char path[64];
-	enum status status = mapped_file_open(&file, image->sys, &mapping, &error);
+	enum status status = module_file_open(image, module, &file, &error);
 
 	if (status == STATUS_OK) {
+		module->size = identity.size = (uint64_t)file.stat.st_size;
+		module->changed_ns = changed_ns(&file.stat);
+		module->build_id_bytes = build_id_read(image->sys, file.fd, module->build_id);
+		if (module->build_id_bytes) {
+			identity.build_id = module->build_id;
+			identity.build_id_size = module->build_id_bytes;
+		}
 		snprintf(path, sizeof(path), "/proc/self/fd/%d", file.fd);
 		module->symbols = symbolizer_module(image->symbolizer, &identity);
 		if (module->symbols && module_miss(module->symbols) == SYMBOL_OK)
@@ -111,7 +156,8 @@ static void module_analyse(struct image *image, struct selection *selection,
 		if (options.functions &&
 		    !model_is_meant(selection, module->path, options.functions,
 				    options.n_functions) &&
-		    !alias_is_meant(image, selection, module->path, path)) {
+		    !alias_is_meant(image, selection, module->path, path) &&
+		    !point_line_any(selection, module)) {
 			image->sys->close(image->sys->state, file.fd);
 			return;
 		}
@@ -119,8 +165,8 @@ static void module_analyse(struct image *image, struct selection *selection,
 		image->sys->close(image->sys->state, file.fd);
 	}
 	if (status == STATUS_OK && options.functions &&
-	    module_vaddr(module->symbols, (struct file_offset){ map->offset }, &vaddr)) {
-		module->bias = map->start - vaddr.value;
+	    module_vaddr(module->symbols, (struct file_offset){ module->offset }, &vaddr)) {
+		module->bias = module->start - vaddr.value;
 		return;
 	}
 	if (status == STATUS_OK) {
@@ -145,7 +191,7 @@ static enum status mapping_add(struct image *image, struct selection *selection,
 	}
 	if (selection_skips_module(selection, map->path))
 		return STATUS_OK;
-	if (image->n >= IMAGE_MAX_MODULES ||
+	if (image->n >= image->most ||
 	    !array_reserve(&image->modules, &image->capacity, image->n + 1))
 		return error_set(error, STATUS_LIMIT, "process %d has too many modules",
 				 image->pid);
@@ -154,13 +200,20 @@ static enum status mapping_add(struct image *image, struct selection *selection,
 					 .device = makedev(map->major, map->minor),
 					 .inode = map->inode,
 					 .start = map->start,
+					 .first_end = map->end,
+					 .offset = map->offset,
 					 .low = map->start,
 					 .high = map->end };
 	if (!module->path)
 		return error_set(error, STATUS_NO_MEMORY, "out of memory");
 	module->name = slash ? module->path + (slash - map->path) + 1 : module->path;
-	module_analyse(image, selection, module, map);
+	module_analyse(image, selection, module);
 	return STATUS_OK;
+}
+
+static bool is_code(const struct map *map)
+{
+	return (map->protection & PROT_EXEC) && map->inode && *map->path == '/';
 }
 
 enum status image_open(struct image *image, const struct sys *sys, pid_t pid,
@@ -171,13 +224,121 @@ enum status image_open(struct image *image, const struct sys *sys, pid_t pid,
 	const char *at;
 	enum status status;
 
-	*image = (struct image){ .sys = sys, .pid = pid };
+	*image = (struct image){ .sys = sys, .pid = pid, .most = IMAGE_MAX_MODULES };
 	status = symbolizer_new(&image->symbolizer, sys, &options, error);
 	if (status == STATUS_OK)
 		status = image_read_maps(image, error);
 	at = image->maps;
 	while (status == STATUS_OK && maps_next(&at, &map)) {
-		if ((map.protection & PROT_EXEC) && map.inode && *map.path == '/')
+		if (is_code(&map))
+			status = mapping_add(image, selection, &map, error);
+	}
+	image->most = image->n + IMAGE_MAX_LATER;
+	if (status == STATUS_OK && !array_reserve(&image->modules, &image->capacity, image->most))
+		status = error_set(error, STATUS_NO_MEMORY, "out of memory");
+	return status;
+}
+
+/* A mapping of code, short. */
+struct code_map {
+	uint64_t start, offset, device, inode, path_hash;
+};
+
+static struct code_map code_map_of(const struct map *map)
+{
+	return (struct code_map){ map->start, map->offset, makedev(map->major, map->minor),
+				  map->inode, hash_bytes(map->path, strlen(map->path)) };
+}
+
+static struct code_map *code_maps_read(const struct image *image, size_t *n)
+{
+	struct code_map *maps = NULL;
+	const char *at = image->maps;
+	size_t capacity = 0;
+	struct map map;
+
+	*n = 0;
+	while (maps_next(&at, &map)) {
+		if (!is_code(&map))
+			continue;
+		if (!array_reserve(&maps, &capacity, *n + 1)) {
+			free(maps);
+			return NULL;
+		}
+		maps[(*n)++] = code_map_of(&map);
+	}
+	/* none at all is no failure */
+	if (!maps && !array_reserve(&maps, &capacity, 1))
+		return NULL;
+	return maps;
+}
+
+/* The module's first code where it was, else the first that its file has anywhere; NULL: it is gone. */
+static const struct code_map *mapping_of(const struct image_module *module,
+					 const struct code_map *maps, size_t n)
+{
+	const uint64_t path_hash = hash_bytes(module->path, strlen(module->path));
+	const struct code_map *found = NULL;
+
+	for (size_t i = 0; i < n; i++) {
+		if (maps[i].inode != module->inode || maps[i].offset != module->offset ||
+		    maps[i].device != module->device || maps[i].path_hash != path_hash)
+			continue;
+		if (maps[i].start == module->start)
+			return &maps[i];
+		found = found ? found : &maps[i];
+	}
+	return found;
+}
+
+/* Code of a file lies together: its other mappings move by as much. */
+static void module_move(struct image_module *module, uint64_t start)
+{
+	const uint64_t by = start - module->start;
+
+	module->start += by;
+	module->first_end += by;
+	module->bias += by;
+	module->low += by;
+	module->high += by;
+}
+
+static void presence_update(const struct image *image, struct image_module *module,
+			    const struct code_map *maps, size_t n)
+{
+	const struct code_map *map = mapping_of(module, maps, n);
+
+	if (module->presence == IMAGE_OTHER)
+		return;
+	if (!map) {
+		module->presence = IMAGE_GONE;
+		return;
+	}
+	if (map->start == module->start && module->presence == IMAGE_HERE)
+		return;
+	module_move(module, map->start);
+	module->presence = image_is_same_file(image, module) ? IMAGE_BACK : IMAGE_OTHER;
+}
+
+enum status image_update(struct image *image, struct selection *selection, struct error *error)
+{
+	const size_t n_before = image->n;
+	const char *at = image->maps;
+	struct code_map *maps;
+	struct map map;
+	size_t n;
+	enum status status = STATUS_OK;
+
+	maps = code_maps_read(image, &n);
+	if (!maps)
+		return error_set(error, STATUS_NO_MEMORY, "out of memory");
+	for (size_t i = 0; i < image->n; i++)
+		presence_update(image, &image->modules[i], maps, n);
+	free(maps);
+	while (status == STATUS_OK && maps_next(&at, &map)) {
+		const struct image_module *known = is_code(&map) ? module_of(image, &map) : NULL;
+
+		if (is_code(&map) && (!known || known >= &image->modules[n_before]))
 			status = mapping_add(image, selection, &map, error);
 	}
 	return status;
