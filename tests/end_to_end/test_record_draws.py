@@ -71,7 +71,9 @@ def seeds(half):
                "taskset", "-c", cpu, half, "2")
         runs.append(by_name(draws(name)))
     common = set(runs[0]) & set(runs[1])
-    claim(len(common) >= 20 and all(runs[0][key] == runs[1][key] for key in common),
+    # How many of them share their names is the machine's matter: epochs are of its time. Five equal numbers of
+    # 24 bits and more are no chance.
+    claim(len(common) >= 5 and all(runs[0][key] == runs[1][key] for key in common),
           "a seed repeats each draw (epoch, clock, slot, number) bit for bit: %d compared"
           % len(common), [(key, runs[0][key], runs[1][key]) for key in sorted(common)[:5]])
     common = set(runs[0]) & set(runs[2])

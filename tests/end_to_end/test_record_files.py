@@ -9,8 +9,8 @@ import subprocess
 import sys
 import time
 
-from recording import (ASSAY, PERF, ROOT, WORKLOADS, claim, finish, manifest, path_of, record, run,
-                       skip, workload)
+from recording import (ASSAY, ROOT, claim, finish, manifest, path_of, record, run, skip, wait_for,
+                       workload)
 
 
 def objects(bundle):
@@ -25,6 +25,14 @@ def manifest_objects(bundle):
     told = manifest(bundle)
     return list(told.get("objects", [])) + [entry for epoch in told["epochs"]
                                             for entry in epoch.get("objects", [])]
+
+
+def objects_so_far(bundle):
+    """Of a bundle that is being written."""
+    try:
+        return objects(bundle)
+    except (OSError, ValueError):
+        return {}
 
 
 def digest(path):
@@ -53,8 +61,7 @@ def changed(half, how):
     app, name = os.path.abspath("app." + how), "out." + how
     shutil.copy(half, app)
     before = digest(app)
-    target = subprocess.Popen([app, "3"], stdout=subprocess.DEVNULL)
-    time.sleep(0.3)
+    target = subprocess.Popen([app, "3"], stdout=subprocess.DEVNULL)  # returns when it runs
     if how == "replaced":
         shutil.copy("/bin/true", app + ".new")
         os.rename(app + ".new", app)
@@ -75,9 +82,9 @@ def lost_meanwhile(half):
     app = os.path.abspath("app.meanwhile")
     shutil.copy(half, app)
     before = digest(app)
-    child = subprocess.Popen([ASSAY, "record", "-q", "-o", "meanwhile", "--", app, "1.5"],
+    child = subprocess.Popen([ASSAY, "record", "-q", "-o", "meanwhile", "--", app, "2.5"],
                              stdout=subprocess.DEVNULL)
-    time.sleep(1)
+    wait_for(lambda: app in objects_so_far("meanwhile"))
     os.unlink(app)
     child.wait()
     copy = objects("meanwhile").get(app, {}).get("copy")

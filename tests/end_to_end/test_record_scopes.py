@@ -4,13 +4,12 @@ children of 2 ms, many threads on few descriptors; launched and attached."""
 # runner: timeout=900
 # runner: no-sanitizer
 import json
+import os
 import resource
 import subprocess
-import sys
-import time
 
-from recording import (ASSAY, PERF, ROOT, claim, finish, manifest, perf_script, record, run, samples_by_symbol,
-                       share_error, skip, truth, workload)
+from recording import (ASSAY, PERF, ROOT, claim, finish, manifest, perf_script, record, run,
+                       share_error, skip, truth, wait_for, workload)
 
 PER_CPU = ("cgroup", "cpu")
 
@@ -21,6 +20,16 @@ def periods_of(bundle):
     rows, _ = perf_script(bundle, "period")
     clocks = sum(clock["randomised"] for clock in told["clocks"])
     return sum(int(row[0]) for row in rows) / clocks / 1e9, len(rows)
+
+
+def threads(pid):
+    return len(os.listdir("/proc/%d/task" % pid))
+
+
+def cpu_seconds(pid):
+    with open("/proc/%d/stat" % pid, encoding="ascii") as file:
+        words = file.read().rpartition(")")[2].split()
+    return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def halves(half, scope):
@@ -68,7 +77,7 @@ def short(program, scope):
 
 def attached(half, scope):
     child = subprocess.Popen([half, "4"], stdout=subprocess.PIPE, text=True)
-    time.sleep(0.3)
+    wait_for(lambda: cpu_seconds(child.pid) > 0.3)
     done = record("-q", "-F", "1000", "-o", "attached." + scope, "--scope", scope, "-d", "1.5", "-p",
                   str(child.pid))
     claim(done.code == 0 and child.poll() is None, "%s: attaching leaves the process alone" % scope,
@@ -101,8 +110,8 @@ def many(program, name, *words):
 
 
 def many_attached(program):
-    child = subprocess.Popen([program, "1500", "40", "100"], stdout=subprocess.PIPE, text=True)
-    time.sleep(0.5)
+    child = subprocess.Popen([program, "1500", "150", "100"], stdout=subprocess.PIPE, text=True)
+    wait_for(lambda: threads(child.pid) > 1500)
     many(program, "attached", "-p", str(child.pid))
     claim(child.wait() == 0, "attached: the program ran as it would have")
 

@@ -10,7 +10,7 @@ import re
 import shutil
 import subprocess
 
-from recording import ASSAY, SOURCE, claim, finish, record, run, skip
+from recording import ASSAY, SOURCE, claim, claim_repeated, finish, record, run, skip
 
 CASES = os.path.join(SOURCE, "tests", "data", "symbolize", "cases")
 CC = os.environ.get("CC", "gcc")
@@ -100,20 +100,19 @@ def odd_paths():
     shutil.copy(CASES + "/odd_path.c", "p.c")
     shutil.copy(CASES + "/odd_paths.sh", "run.sh")
     environment = dict(os.environ, TMPDIR=os.getcwd())
-    done = record("-F", "499", "-e", "cpu-clock:u", "-o", "paths", "--", "sh", "run.sh",
-                  env=environment)
-    document = report("paths")
-    found = shares(document)
-    lost = [n for n in range(1, 13) if found.get("burn_path_%d" % n, 0) <= 0]
-    claim(not lost, "programs below paths of any bytes are named", "%s\nwithout: %s\n%s" %
-          (done, lost, found))
-    parts = [found["burn_path_%d" % n] for n in range(1, 13) if n not in lost]
-    # Equal work: counts of samples are within five standard deviations of their mean, and a tenth for what
-    # the machine does to programs of half a second.
-    counts = [part * document["totals"]["samples"] for part in parts]
-    mean = sum(counts) / max(1, len(counts))
-    claim(parts and all(abs(n - mean) < 5 * math.sqrt(mean) + mean / 10 for n in counts),
-          "and each has its share", counts)
+
+    def attempt(_turn):
+        done = record("-F", "499", "-e", "cpu-clock:u", "-o", "paths", "--", "sh", "run.sh",
+                      env=environment)
+        document = report("paths")
+        found = shares(document)
+        counts = [found.get("burn_path_%d" % n, 0) * document["totals"]["samples"] for n in range(1, 13)]
+        # Half a second of CPU time each: five standard deviations from their mean, and a tenth. That a hypervisor
+        # stops the machine for 0.2 s, which one of them gets without a tick, has happened.
+        mean = sum(counts) / len(counts)
+        return (min(counts) > 0 and all(abs(n - mean) < 5 * math.sqrt(mean) + mean / 10 for n in counts),
+                "%s\n%s\n%s" % (done, counts, found))
+    claim_repeated("programs below paths of any bytes are named, and each has its share", attempt)
 
 
 BURN = r"""
