@@ -189,8 +189,11 @@ static enum status analyse(struct code_module **result, struct code_module *modu
 		code_functions_read(module, options);
 	if (!module->no_memory)
 		code_sweep(module);
+	code_sled_sections_find(module);
 	if (!module->no_memory)
 		code_data_read(module);
+	if (!module->no_memory)
+		code_sleds_read(module);
 	if (!module->no_memory)
 		code_landings_read(module);
 	if (!module->no_memory)
@@ -270,6 +273,7 @@ void code_module_close(struct code_module *module)
 	free(module->data_refs);
 	free(module->ref_targets);
 	free(module->pointers);
+	free(module->sleds);
 	free(module->symbol_order);
 	interval_map_release(&module->map);
 	fde_table_release(&module->fdes);

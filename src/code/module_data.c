@@ -115,7 +115,8 @@ static void pointer_add(struct code_module *module, uint64_t place, uint64_t val
 {
 	if (!code_text_at(module, value))
 		return;
-	code_module_take(module, value);
+	if (!code_is_sled_word(module, place))
+		code_module_take(module, value);
 	if (module->no_memory ||
 	    !array_reserve(&module->pointers, &module->pointers_capacity, module->n_pointers + 1))
 		module->no_memory = true;
@@ -220,7 +221,8 @@ static void words_read(struct code_module *module)
 		     bytes && !segment->executable && checked_range(at, 8, segment->file_size);
 		     at += 8) {
 			memcpy(&word, bytes + at, sizeof(word));
-			code_module_take(module, word);
+			if (!code_is_sled_word(module, segment->vaddr + at))
+				code_module_take(module, word);
 		}
 	}
 }

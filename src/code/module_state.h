@@ -6,6 +6,7 @@
  *	sweep		every instruction once: boundaries, direct targets, jumps between functions
  *	data		addresses that data holds: relocations, words, restartable sequences
  *	landings	landing pads of exceptions
+ *	sleds		room that compilers left for patches
  *	tables		jump tables: their targets, and which indirect jumps are fully known
  *	parts		which functions are parts of others; what is refused whatever the patches
  */
@@ -13,12 +14,14 @@
 #define ASSAY_CODE_MODULE_STATE_H
 
 #include "code/module.h"
+#include "code/sleds.h"
 #include "symbolize/fde_table.h"
 #include "symbolize/interval_map.h"
 #include "symbolize/symbol_table.h"
 
-#define CODE_NO_FUNCTION UINT32_MAX
-#define CODE_MAX_TEXTS   4096u
+#define CODE_NO_FUNCTION   UINT32_MAX
+#define CODE_MAX_TEXTS     4096u
+#define CODE_SLED_SECTIONS 3u
 
 /* Facts per byte of a text, as bits. */
 enum code_mark {
@@ -97,6 +100,9 @@ struct code_module {
 	uint64_t *ref_targets;         /* the same, targets only, sorted */
 	struct code_pointer *pointers; /* by place; relocated ones only */
 	size_t n_pointers, pointers_capacity;
+	struct code_range sled_sections[CODE_SLED_SECTIONS];
+	struct code_sled *sleds; /* by address */
+	size_t n_sleds, sleds_capacity;
 	bool no_memory;
 };
 
@@ -147,12 +153,18 @@ size_t code_module_edge_at(const struct code_module *module, uint64_t vaddr);
 /* The address of code that the word at `place` will hold, 0 when it will hold none. */
 uint64_t code_module_pointer(const struct code_module *module, uint64_t place);
 
+/* True when the word at this place says where a sled is. */
+bool code_is_sled_word(const struct code_module *module, uint64_t place);
+
 /* The steps. Memory that is short sets no_memory. */
 void code_functions_read(struct code_module *module, const struct code_module_options *options);
 void code_sweep(struct code_module *module);
 void code_data_read(struct code_module *module);
+void code_sled_sections_find(struct code_module *module); /* before the data is read */
+void code_sleds_read(struct code_module *module);
 void code_landings_read(struct code_module *module);
 void code_tables_read(struct code_module *module);
+void code_tables_read_aarch64(struct code_module *module);
 void code_parts_find(struct code_module *module);
 
 #endif

@@ -27,7 +27,8 @@ enum code_refusal planner_place_aarch64(struct planner *planner)
 			.start = insn->address,
 			.moved = { insn->address, code_insn_end(insn) },
 			.busy = { insn->address, code_insn_end(insn) },
-			.sled = insn->flags & CODE_NOP,
+			.sled = (insn->flags & CODE_NOP) ||
+				code_module_sled_at(planner->module, insn->address),
 			.may_fault = planner_may_fault(planner, insn),
 		};
 		enum code_refusal refusal;

@@ -76,6 +76,19 @@ static uint64_t island_behind(const struct planner *planner, uint64_t origin)
 	return 0;
 }
 
+/* Nops in front of the function, which its compiler left for patches: they are no padding of the one before. */
+static uint64_t island_in_front(const struct planner *planner, uint64_t origin)
+{
+	const uint64_t start = planner->function->range.start;
+	const struct code_sled *sled = code_module_sled_at(planner->module, start - 1);
+
+	if (!sled || sled->kind != CODE_SLED_PATCHABLE || sled->address + sled->bytes != start ||
+	    code_module_is_target(planner->module, sled->address) ||
+	    planner_target_inside(planner, sled->address, start))
+		return 0;
+	return island_in(planner, sled->address, start, origin);
+}
+
 static uint64_t island_in_windows(const struct planner *planner, uint64_t origin)
 {
 	for (uint32_t i = 0; i < planner->plan->n_patches; i++) {
@@ -208,8 +221,10 @@ static uint64_t island_by_run(struct planner *planner, uint64_t origin)
 
 static uint64_t island_find(struct planner *planner, uint64_t origin)
 {
-	uint64_t island = island_in_padding(planner, origin);
+	uint64_t island = island_in_front(planner, origin);
 
+	if (!island)
+		island = island_in_padding(planner, origin);
 	if (!island)
 		island = island_behind(planner, origin);
 	if (!island)

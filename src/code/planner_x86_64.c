@@ -39,6 +39,21 @@ static bool only_nops(const struct planner *planner, size_t first, size_t last)
 	return true;
 }
 
+/* The compiler left all of it for patches, what runs there included; it aligns its sleds by a nop. */
+static bool is_sled(const struct planner *planner, const struct window *window)
+{
+	const uint64_t last = planner->insns[window->last].address;
+	const struct code_sled *sled = code_module_sled_at(planner->module, last);
+	size_t i = window->first;
+
+	if (!sled || window->end > sled->address + sled->bytes)
+		return false;
+	while (i < window->last && planner->insns[i].address < sled->address &&
+	       (planner->insns[i].flags & CODE_NOP))
+		i++;
+	return planner->insns[i].address >= sled->address;
+}
+
 /* The run from `first` over `through` with room for `wanted` bytes. CODE_EXIT_*: why not. */
 static enum code_refusal window_try(const struct planner *planner, size_t first, size_t through,
 				    uint64_t wanted, struct window *window)
@@ -80,7 +95,7 @@ static enum code_refusal window_try(const struct planner *planner, size_t first,
 	}
 	if (window->end - window->start > CODE_PATCH_MAX_WINDOW)
 		return CODE_TOO_LARGE;
-	window->sled = only_nops(planner, first, window->last);
+	window->sled = only_nops(planner, first, window->last) || is_sled(planner, window);
 	return CODE_PLANNED;
 }
 
