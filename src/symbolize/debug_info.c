@@ -163,9 +163,8 @@ static Dwarf_Word number_of(Dwarf_Die *die, unsigned int name)
 	return value;
 }
 
-/* Fills the strings of an inlined call, once. */
-static void node_describe(struct debug_info *info, struct debug_unit *unit,
-			  struct inline_node *node)
+void debug_inline_describe(struct debug_info *info, struct debug_unit *unit,
+			   struct inline_node *node)
 {
 	Dwarf_Word line = number_of(&node->die, DW_AT_call_line);
 	const char *path = NULL;
@@ -212,7 +211,7 @@ size_t debug_info_frames(struct debug_info *info, uint64_t vaddr, struct debug_f
 	for (; node != INTERVAL_NONE; node = function->nodes[node].parent, depth--) {
 		struct inline_node *call = &function->nodes[node];
 
-		node_describe(info, unit, call);
+		debug_inline_describe(info, unit, call);
 		/* The innermost frames are left out when there are too many. */
 		if (depth < capacity)
 			frames[n++] = (struct debug_frame){ call->callee.name, call->callee.symbol,

@@ -57,6 +57,10 @@ struct debug_function *debug_unit_function_at(struct debug_info *info, struct de
 /* Reads the inlined calls of a function, once. */
 void debug_inlines_read(const struct debug_info *info, struct debug_function *function);
 
+/* Fills the strings of an inlined call, once. */
+void debug_inline_describe(struct debug_info *info, struct debug_unit *unit,
+			   struct inline_node *node);
+
 /* Name and linkage name of a function DIE, through its origins. */
 void debug_names(const struct debug_info *info, Dwarf_Die *die, struct debug_frame *frame);
 
