@@ -7,6 +7,7 @@
 
 #include "cli/probe_options.h"
 #include "estimate/interval.h"
+#include "report/json_writer.h"
 #include "report/output.h"
 
 /* Rows by total time (by calls in count mode), refused functions below. */
@@ -28,6 +29,14 @@ bool probe_audit(const struct probe_result *result);
 
 /* A line per function: how its calls are spread over durations. */
 void probe_distribution(const struct probe_result *result, struct output *output);
+
+/* Regions of the program: the table, and the list for JSON. */
+void probe_regions(const struct probe_cli *cli, const struct probe_result *result,
+		   struct output *output);
+json_t *probe_json_regions(struct json_writer *w, const struct probe_cli *cli,
+			   const struct probe_result *result);
+json_t *probe_json_distribution(struct json_writer *w, const struct probe_result *result,
+				const struct function_sums *sums);
 
 /* The tree of calls, as text. */
 void probe_tree(const struct probe_result *result, struct output *output);

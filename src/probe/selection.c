@@ -29,6 +29,8 @@ void selection_release(struct selection *selection)
 {
 	for (size_t i = 0; i < selection->n; i++)
 		word_release(&selection->words[i]);
+	for (uint32_t i = 0; i < selection->n_regions; i++)
+		free(selection->regions[i]);
 	free(selection->words);
 	selection_init(selection);
 }
@@ -90,9 +92,26 @@ static bool marks_split(struct selection_word *word)
 	return true;
 }
 
+/* "file:12", "dir/file.c:12" */
+static bool line_split(struct selection_word *word)
+{
+	char *colon = strrchr(word->glob, ':'), *end;
+	unsigned long line;
+
+	if (!colon || colon == word->glob || colon[1] < '0' || colon[1] > '9')
+		return false;
+	line = strtoul(colon + 1, &end, 10);
+	if (*end || !line || line > INT32_MAX)
+		return false;
+	*colon = '\0';
+	word->line = (uint32_t)line;
+	word->kind = SELECTION_LINE;
+	return true;
+}
+
 static enum status points_parse(struct selection_word *word, struct error *error)
 {
-	if (!offset_split(word) && !marks_split(word))
+	if (!offset_split(word) && !line_split(word) && !marks_split(word))
 		return error_set(error, STATUS_NO_MEMORY, "out of memory");
 	if (word->exclude && word->kind != SELECTION_FUNCTIONS)
 		return error_set(error, STATUS_USAGE, "-f %s: points cannot be taken away",
@@ -129,6 +148,14 @@ static enum status word_parse(struct selection_word *word, const char *text, str
 	return points_parse(word, error);
 }
 
+static void word_discard(struct selection_word *word)
+{
+	free(word->glob);
+	free(word->provider);
+	free(word->module);
+	free(word->text);
+}
+
 static enum status word_add(struct selection *selection, const char *text, struct error *error)
 {
 	struct selection_word word;
@@ -141,10 +168,7 @@ static enum status word_add(struct selection *selection, const char *text, struc
 		return error_set(error, STATUS_NO_MEMORY, "out of memory");
 	status = word_parse(&word, text, error);
 	if (status != STATUS_OK) {
-		free(word.glob);
-		free(word.provider);
-		free(word.module);
-		free(word.text);
+		word_discard(&word);
 		return status;
 	}
 	selection->has_include |= !word.exclude;
@@ -186,7 +210,67 @@ enum status selection_add(struct selection *selection, const struct sys *sys, co
 	return word_add(selection, word, error);
 }
 
-static bool module_matches(const struct selection_word *word, const char *module)
+/* The first .. with something on both sides that is part of no path. */
+static const char *region_middle(const char *text)
+{
+	for (const char *at = strstr(text, ".."); at; at = strstr(at + 1, "..")) {
+		if (at > text && at[-1] != '/' && at[-1] != '.' && at[2] && at[2] != '/')
+			return at;
+	}
+	return NULL;
+}
+
+/* One end; functions stand for their starts, so names without a point's form are good, regular expressions too. */
+static enum status end_add(struct selection *selection, const char *text, enum selection_role role,
+			   struct error *error)
+{
+	struct selection_word *word;
+	enum status status;
+
+	if (*text == '!' || *text == '@')
+		return error_set(error, STATUS_USAGE,
+				 "--region: an end is a function, FUNCTION+N, FILE:LINE or "
+				 "PROVIDER:MARK, not %s",
+				 text);
+	status = word_add(selection, text, error);
+	if (status != STATUS_OK)
+		return status;
+	word = &selection->words[selection->n - 1];
+	word->role = role;
+	word->region = selection->n_regions;
+	return STATUS_OK;
+}
+
+enum status selection_add_region(struct selection *selection, const char *text, struct error *error)
+{
+	const char *middle = region_middle(text);
+	char *first, *name;
+	enum status status;
+
+	if (!middle)
+		return error_set(error, STATUS_USAGE,
+				 "--region %s: two places with .. between are due, as in "
+				 "parse..work.c:120",
+				 text);
+	if (selection->n_regions >= SELECTION_MAX_REGIONS)
+		return error_set(error, STATUS_LIMIT, "more than %u words of --region",
+				 SELECTION_MAX_REGIONS);
+	first = strndup(text, (size_t)(middle - text));
+	name = strdup(text);
+	if (!first || !name) {
+		free(first);
+		free(name);
+		return error_set(error, STATUS_NO_MEMORY, "out of memory");
+	}
+	status = end_add(selection, first, SELECTION_BEGIN, error);
+	free(first);
+	if (status == STATUS_OK)
+		status = end_add(selection, middle + 2, SELECTION_END, error);
+	selection->regions[selection->n_regions++] = name;
+	return status;
+}
+
+bool selection_is_of_module(const struct selection_word *word, const char *module)
 {
 	const char *base = strrchr(module, '/');
 
@@ -197,7 +281,8 @@ static bool module_matches(const struct selection_word *word, const char *module
 bool selection_skips_module(const struct selection *selection, const char *module)
 {
 	for (size_t i = 0; i < selection->n; i++) {
-		if (!selection->words[i].exclude && module_matches(&selection->words[i], module))
+		if (!selection->words[i].exclude &&
+		    selection_is_of_module(&selection->words[i], module))
 			return false;
 	}
 	return true;
@@ -228,7 +313,7 @@ static bool name_matches(const struct selection_word *word, const char *name)
 static bool word_matches(struct selection_word *word, const char *module, const char *const *names,
 			 size_t n)
 {
-	if (!module_matches(word, module))
+	if (!selection_is_of_module(word, module))
 		return false;
 	for (size_t i = 0; i < n; i++) {
 		if (names[i] && name_matches(word, names[i])) {
@@ -245,7 +330,8 @@ bool selection_means(const struct selection *selection, const char *module, cons
 		const struct selection_word *word = &selection->words[i];
 
 		if (!word->exclude && word->kind != SELECTION_MARKS &&
-		    module_matches(word, module) && name_matches(word, name))
+		    word->kind != SELECTION_LINE && selection_is_of_module(word, module) &&
+		    name_matches(word, name))
 			return true;
 	}
 	return false;
@@ -257,10 +343,34 @@ bool selection_means_offset(struct selection_word *word, const char *module,
 	return word->kind == SELECTION_OFFSET && word_matches(word, module, names, n);
 }
 
+bool selection_means_end(struct selection_word *word, const char *module, const char *const *names,
+			 size_t n)
+{
+	return word->kind == SELECTION_FUNCTIONS && word->role != SELECTION_PROBED &&
+	       word_matches(word, module, names, n);
+}
+
+bool selection_means_file(const struct selection_word *word, const char *module, const char *file)
+{
+	const size_t wanted = strlen(word->glob), length = strlen(file);
+
+	if (word->kind != SELECTION_LINE || !selection_is_of_module(word, module))
+		return false;
+	if (!fnmatch(word->glob, file, 0))
+		return true;
+	return length > wanted && file[length - wanted - 1] == '/' &&
+	       !strcmp(file + length - wanted, word->glob);
+}
+
+bool selection_means_lines(const struct selection_word *word, const char *module)
+{
+	return word->kind == SELECTION_LINE && selection_is_of_module(word, module);
+}
+
 bool selection_means_mark(struct selection_word *word, const char *module, const char *provider,
 			  const char *name)
 {
-	if (word->kind != SELECTION_MARKS || !module_matches(word, module) ||
+	if (word->kind != SELECTION_MARKS || !selection_is_of_module(word, module) ||
 	    fnmatch(word->provider, provider, 0) != 0 || fnmatch(word->glob, name, 0) != 0)
 		return false;
 	word->used = true;
@@ -275,7 +385,7 @@ bool selection_matches(struct selection *selection, const char *module, const ch
 	for (size_t i = 0; i < selection->n; i++) {
 		struct selection_word *word = &selection->words[i];
 
-		if (word->kind != SELECTION_FUNCTIONS)
+		if (word->kind != SELECTION_FUNCTIONS || word->role != SELECTION_PROBED)
 			continue;
 		if (word->exclude && word_matches(word, module, names, n))
 			return false;

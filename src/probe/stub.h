@@ -24,6 +24,14 @@ static inline bool probe_mode_measures(enum probe_mode mode)
 	return mode == PROBE_TIME || mode == PROBE_TRACE;
 }
 
+/* What runs at a point, or at a function's start beside the function's own hook. */
+enum stub_role { STUB_END, STUB_BEGIN, STUB_COUNT, STUB_N_ROLES };
+
+struct stub_hook {
+	uint32_t number; /* of what is counted, or of the region */
+	uint8_t role;    /* enum stub_role */
+};
+
 struct stub {
 	enum probe_mode mode;
 	bool capped;       /* a cap is set */
@@ -34,7 +42,12 @@ struct stub {
 	uint32_t function_bytes;
 	uint32_t exit;      /* mode trace: number of the exit, 0: the entry */
 	uint32_t state_end; /* offset in a block of the last struct agent_state */
-	uint64_t region;    /* address of the region, in the terms of the plan's module */
+	bool hooks_only;    /* the plan's entry is a point: nothing but `hooks` runs there */
+	bool passage;       /* a region of the program: entries begin it, exits end it */
+	const struct stub_hook
+		*hooks; /* of the plan's point or entry, in the order that they run */
+	uint32_t n_hooks;
+	uint64_t region; /* address of the region, in the terms of the plan's module */
 	struct agent_entries entries;
 };
 
@@ -69,6 +82,8 @@ bool stub_append_kind_x86_64(const struct stub *stub, enum code_site_kind kind,
 			     struct code_buffer *buffer);
 bool stub_append_aarch64(const struct stub *stub, const struct code_plan *plan,
 			 const struct code_site *site, struct code_buffer *buffer);
+bool stub_append_call_x86_64(const struct stub *stub, uint32_t entry, struct code_buffer *buffer);
+bool stub_append_call_aarch64(const struct stub *stub, uint32_t entry, struct code_buffer *buffer);
 bool stub_append_kind_aarch64(const struct stub *stub, enum code_site_kind kind,
 			      struct code_buffer *buffer);
 

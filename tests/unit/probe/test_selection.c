@@ -149,6 +149,80 @@ static void points_cannot_be_taken_away(void **state)
 	selection_release(&selection);
 }
 
+static void a_number_behind_a_file_means_its_line(void **state)
+{
+	struct selection selection;
+
+	(void)state;
+	one_word(&selection, "src/work.c:12");
+	assert_int_equal(selection.words[0].kind, SELECTION_LINE);
+	assert_int_equal(selection.words[0].line, 12);
+	assert_true(selection_means_file(&selection.words[0], "/bin/x", "/home/me/src/work.c"));
+	assert_true(selection_means_file(&selection.words[0], "/bin/x", "src/work.c"));
+	assert_false(selection_means_file(&selection.words[0], "/bin/x", "/home/me/mysrc/work.c"));
+	assert_false(selection_means_file(&selection.words[0], "/bin/x", "work.c"));
+	assert_false(selection_means(&selection, "/bin/x", "src/work.c"));
+	selection_release(&selection);
+	one_word(&selection, "x.so!*.c:3");
+	assert_true(selection_means_file(&selection.words[0], "/lib/x.so", "/home/me/a.c"));
+	assert_false(selection_means_file(&selection.words[0], "/lib/y.so", "/home/me/a.c"));
+	selection_release(&selection);
+}
+
+/* The two ends of a region, NULL: it is none. */
+static void region_is(const char *text, const char *begin, const char *end)
+{
+	struct selection selection;
+	struct error error;
+
+	selection_init(&selection);
+	if (!begin) {
+		assert_int_equal(selection_add_region(&selection, text, &error), STATUS_USAGE);
+		selection_release(&selection);
+		return;
+	}
+	assert_int_equal(selection_add_region(&selection, text, &error), STATUS_OK);
+	assert_int_equal(selection.n, 2);
+	assert_string_equal(selection.words[0].text, begin);
+	assert_string_equal(selection.words[1].text, end);
+	assert_int_equal(selection.words[0].role, SELECTION_BEGIN);
+	assert_int_equal(selection.words[1].role, SELECTION_END);
+	assert_int_equal(selection.words[1].region, 0);
+	assert_string_equal(selection.regions[0], text);
+	assert_true(selection.has_include);
+	selection_release(&selection);
+}
+
+static void two_words_with_two_dots_between_are_a_region(void **state)
+{
+	(void)state;
+	region_is("a..b", "a", "b");
+	region_is("../src/a.c:3..b", "../src/a.c:3", "b");
+	region_is("x/../a.c:3..assay:end", "x/../a.c:3", "assay:end");
+	region_is("f+0x10..m.so!g", "f+0x10", "m.so!g");
+	region_is("a", NULL, NULL);
+	region_is("a..", NULL, NULL);
+	region_is("..b", NULL, NULL);
+	region_is("a..!b", NULL, NULL);
+	region_is("@a..b", NULL, NULL);
+}
+
+static void an_end_of_a_region_is_not_probed_itself(void **state)
+{
+	struct selection selection;
+	const char *const name = "a";
+
+	(void)state;
+	selection_init(&selection);
+	assert_int_equal(selection_add_region(&selection, "a..b", NULL), STATUS_OK);
+	assert_false(selection_matches(&selection, "/bin/x", &name, 1));
+	assert_true(selection_means_end(&selection.words[0], "/bin/x", &name, 1));
+	assert_false(selection_means_end(&selection.words[1], "/bin/x", &name, 1));
+	/* the module is one to look at */
+	assert_true(selection_means(&selection, "/bin/x", "a"));
+	selection_release(&selection);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -162,6 +236,9 @@ int main(void)
 		cmocka_unit_test(a_number_behind_a_name_means_a_point_and_no_function),
 		cmocka_unit_test(one_colon_means_marks_two_are_a_name),
 		cmocka_unit_test(points_cannot_be_taken_away),
+		cmocka_unit_test(a_number_behind_a_file_means_its_line),
+		cmocka_unit_test(two_words_with_two_dots_between_are_a_region),
+		cmocka_unit_test(an_end_of_a_region_is_not_probed_itself),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
