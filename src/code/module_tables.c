@@ -455,8 +455,10 @@ void code_tables_read(struct code_module *module)
 {
 	struct tables tables = { .module = module };
 
-	if (module->file.machine != EM_X86_64)
-		return; /* every window is one instruction: hooks look at the target */
+	if (module->file.machine != EM_X86_64) {
+		code_tables_read_aarch64(module);
+		return;
+	}
 	tables.ring = malloc(RING * sizeof(*tables.ring));
 	if (!tables.ring || !refs_sort(module) ||
 	    !ZYAN_SUCCESS(ZydisDecoderInit(&tables.decoder, ZYDIS_MACHINE_MODE_LONG_64,

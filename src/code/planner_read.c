@@ -194,7 +194,7 @@ static bool pointers_leave(const struct planner *planner)
 {
 	const struct code_function *function = planner->function;
 
-	if (planner->machine != EM_X86_64 || function->names_inside || function->unknown_jump)
+	if (function->names_inside || function->unknown_jump)
 		return false;
 	for (size_t i = 0; i < planner->n_insns; i++) {
 		const struct code_insn *insn = &planner->insns[i], *before = i ? insn - 1 : NULL;
