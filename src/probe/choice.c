@@ -10,23 +10,12 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "probe/install.h"
+#include "probe/choice.h"
 
 #define FAULT_SIGNALS \
 	((UINT64_C(1) << 10) | (UINT64_C(1) << 6) | (UINT64_C(1) << 7) | (UINT64_C(1) << 3))
 #define MAX_LIVE_BYTES 4096u
 #define MAX_PLACES     64u /* words that may hold what an indirect function picked */
-
-struct choice {
-	struct install *install;
-	struct selection *selection;
-	struct code_plan_options options;
-	int memory_fd; /* of the target's /proc/PID/mem */
-	const struct image_module *module;
-	size_t first; /* of the module's in install->functions */
-	enum status status;
-	struct error *error;
-};
 
 /* Handlers of SIGILL, SIGBUS, SIGFPE or SIGSEGV see where a fault happened. */
 static bool faults_matter(const struct install *install)
@@ -88,15 +77,18 @@ static bool live_as_file(const struct install *install, const struct install_fun
 	return true;
 }
 
-static void function_plan(struct choice *choice, struct install_function *function)
+void choice_plan(struct choice *choice, struct install_function *function)
 {
+	struct code_plan_options options = choice->options;
+
 	if (function->refusal)
 		return;
-	function->code_refusal = function->point
+	options.entry_only |= function->point == INSTALL_AT_START;
+	function->code_refusal = function->point == INSTALL_INSIDE
 					 ? code_plan_point(&function->plan, function->module->code,
-							   function->address, &choice->options)
+							   function->address, &options)
 					 : code_plan_make(&function->plan, function->module->code,
-							  function->index, &choice->options);
+							  function->index, &options);
 	if (function->code_refusal != CODE_PLANNED) {
 		function->refusal = INSTALL_CODE;
 		return;
@@ -105,9 +97,7 @@ static void function_plan(struct choice *choice, struct install_function *functi
 		function->refusal = INSTALL_CHANGED;
 }
 
-/* Appends a function or point of the module that is looked at; NULL, with choice->status set, on failure. */
-static struct install_function *function_add(struct choice *choice, uint32_t index,
-					     uint64_t address)
+struct install_function *choice_add(struct choice *choice, uint32_t index, uint64_t address)
 {
 	struct install *install = choice->install;
 	struct install_function *function;
@@ -175,12 +165,12 @@ static void ifunc_choose(struct choice *choice, uint32_t index, const struct cod
 	if (!function) {
 		size_t n;
 
-		function = function_add(
-			choice, picked == UINT32_MAX ? index : picked,
-			picked == UINT32_MAX
-				? code->range.start
-				: code_module_functions(choice->module->code, &n)[picked]
-					  .range.start);
+		function =
+			choice_add(choice, picked == UINT32_MAX ? index : picked,
+				   picked == UINT32_MAX
+					   ? code->range.start
+					   : code_module_functions(choice->module->code, &n)[picked]
+						     .range.start);
 	}
 	if (function && picked == UINT32_MAX)
 		function->refusal = INSTALL_IFUNC;
@@ -188,100 +178,7 @@ static void ifunc_choose(struct choice *choice, uint32_t index, const struct cod
 		picked_name(function, name);
 }
 
-static void point_add(struct choice *choice, uint64_t address, const char *first,
-		      const char *second)
-{
-	const uint32_t index = code_module_function_at(choice->module->code, address);
-	struct install_function *function;
-	char text[512];
-
-	if (second)
-		snprintf(text, sizeof(text), "%s:%s", first, second);
-	else
-		snprintf(text, sizeof(text), "%s", first);
-	function = function_add(choice, index, address);
-	if (!function)
-		return;
-	function->point = strdup(text);
-	if (!function->point)
-		choice->status = error_set(choice->error, STATUS_NO_MEMORY, "out of memory");
-}
-
-static void offsets_choose(struct choice *choice, const struct code_function *code,
-			   const char *const *names, size_t n, const char *shown)
-{
-	for (size_t i = 0; i < choice->selection->n; i++) {
-		struct selection_word *word = &choice->selection->words[i];
-		char text[400];
-
-		if (!selection_means_offset(word, choice->module->path, names, n))
-			continue;
-		snprintf(text, sizeof(text), "%s+0x%llx", shown, (unsigned long long)word->offset);
-		point_add(choice, code->range.start + word->offset, text, NULL);
-	}
-}
-
-static bool mark_choose(void *data, const struct code_note *note)
-{
-	struct choice *choice = data;
-	bool meant = false;
-
-	for (size_t i = 0; i < choice->selection->n; i++)
-		meant |= selection_means_mark(&choice->selection->words[i], choice->module->path,
-					      note->provider, note->name);
-	if (meant)
-		point_add(choice, note->address, note->provider, note->name);
-	return choice->status == STATUS_OK;
-}
-
-/* What the patch writes lies in [start, start + 8), or where its busy range does. */
-static bool patches_meet(const struct code_patch *a, const struct code_patch *b)
-{
-	const uint64_t a_end = a->busy.end > a->start + CODE_WRITE_MAX_BYTES
-				       ? a->busy.end
-				       : a->start + CODE_WRITE_MAX_BYTES;
-	const uint64_t b_end = b->busy.end > b->start + CODE_WRITE_MAX_BYTES
-				       ? b->busy.end
-				       : b->start + CODE_WRITE_MAX_BYTES;
-
-	return (a->start < b_end && b->start < a_end) ||
-	       (a->island && a->island < b_end && b->start < a->island + CODE_WRITE_MAX_BYTES) ||
-	       (b->island && b->island < a_end && a->start < b->island + CODE_WRITE_MAX_BYTES) ||
-	       (a->island && b->island && a->island < b->island + CODE_WRITE_MAX_BYTES &&
-		b->island < a->island + CODE_WRITE_MAX_BYTES);
-}
-
-static bool plans_meet(const struct code_plan *a, const struct code_plan *b)
-{
-	for (uint32_t i = 0; i < a->n_patches; i++)
-		for (uint32_t j = 0; j < b->n_patches; j++)
-			if (patches_meet(&a->patches[i], &b->patches[j]))
-				return true;
-	return false;
-}
-
-/* A point may want the bytes of another point, or of a function's patch: that one is refused. */
-static void points_check(const struct choice *choice)
-{
-	struct install *install = choice->install;
-
-	for (size_t i = choice->first; i < install->n; i++) {
-		struct install_function *point = &install->functions[i];
-
-		for (size_t j = choice->first; point->point && j < install->n && !point->refusal;
-		     j++) {
-			const struct install_function *other = &install->functions[j];
-
-			if (j == i || other->refusal || (other->point && j > i) ||
-			    !plans_meet(&point->plan, &other->plan))
-				continue;
-			point->refusal = INSTALL_CODE;
-			point->code_refusal = CODE_OVERLAP;
-		}
-	}
-}
-
-/* Functions are numbered in their order: a refused one has none. */
+/* Functions are numbered in their order: a refused one has none, nor has one that came when all slots were used. */
 static void numbers_set(struct choice *choice, uint32_t first_number, uint64_t first_sites)
 {
 	struct install *install = choice->install;
@@ -291,9 +188,12 @@ static void numbers_set(struct choice *choice, uint32_t first_number, uint64_t f
 	for (size_t i = choice->first; i < install->n; i++) {
 		struct install_function *function = &install->functions[i];
 
+		if (!function->refusal && install->n_planned >= choice->most)
+			function->refusal = INSTALL_NO_SLOT;
 		function->number = function->refusal ? UINT32_MAX : install->n_planned++;
 		install->n_sites += function->refusal ? 0 : function->plan.n_sites;
 	}
+	points_number(choice);
 }
 
 /* A function that an indirect one brought along already stays what it is. */
@@ -309,7 +209,7 @@ static void function_choose(struct choice *choice, uint32_t index, const struct 
 	for (size_t i = choice->first; i < install->n; i++)
 		if (install->functions[i].index == index && install->functions[i].n_picked_for)
 			return;
-	(void)function_add(choice, index, code->range.start);
+	(void)choice_add(choice, index, code->range.start);
 }
 
 static void functions_choose(struct choice *choice)
@@ -325,7 +225,6 @@ static void functions_choose(struct choice *choice)
 		if (functions[i].owner != i || functions[i].stub)
 			continue;
 		n_names = image_names(module, &functions[i], names, &shown);
-		offsets_choose(choice, &functions[i], names, n_names, shown);
 		if (selection_matches(choice->selection, module->path, names, n_names))
 			function_choose(choice, (uint32_t)i, &functions[i], shown);
 	}
@@ -340,40 +239,70 @@ static enum status module_choose(struct choice *choice, const struct image_modul
 
 	choice->module = module;
 	choice->first = install->n;
+	choice->first_point = install->n_points;
 	choice->error = error;
 	functions_choose(choice);
-	if (choice->status == STATUS_OK)
-		code_module_notes(module->code, mark_choose, choice);
 	for (size_t i = choice->first; i < install->n && choice->status == STATUS_OK; i++)
-		function_plan(choice, &install->functions[i]);
-	points_check(choice);
+		choice_plan(choice, &install->functions[i]);
+	if (choice->status == STATUS_OK)
+		points_choose(choice);
 	numbers_set(choice, first_number, first_sites);
 	return choice->status;
+}
+
+static enum status choice_begin(struct choice *choice, struct error *error)
+{
+	const struct install *install = choice->install;
+	char path[64];
+
+	choice->options.faults_matter = faults_matter(install);
+	choice->options.entry_only = install->mode == PROBE_COUNT;
+	snprintf(path, sizeof(path), "/proc/%d/mem", install->image->pid);
+	choice->memory_fd =
+		install->sys->openat(install->sys->state, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+	if (choice->memory_fd < 0)
+		return error_set_errno(error, status_from_errno(-choice->memory_fd),
+				       -choice->memory_fd,
+				       "may not read the memory of process %d (the same user or "
+				       "CAP_SYS_PTRACE is needed; kernel.yama.ptrace_scope)",
+				       install->image->pid);
+	return STATUS_OK;
 }
 
 enum status install_choose(struct install *install, const struct sys *sys, struct image *image,
 			   struct selection *selection, struct error *error)
 {
-	struct choice choice = { .install = install, .selection = selection };
-	char path[64];
-	enum status status = STATUS_OK;
+	struct choice choice = { .install = install,
+				 .selection = selection,
+				 .most = INSTALL_MAX_FUNCTIONS };
+	enum status status;
 
 	install->sys = sys;
 	install->image = image;
-	choice.options.faults_matter = faults_matter(install);
-	choice.options.entry_only = install->mode == PROBE_COUNT;
-	snprintf(path, sizeof(path), "/proc/%d/mem", image->pid);
-	choice.memory_fd = sys->openat(sys->state, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
-	if (choice.memory_fd < 0)
-		return error_set_errno(error, status_from_errno(-choice.memory_fd),
-				       -choice.memory_fd,
-				       "may not read the memory of process %d (the same user or "
-				       "CAP_SYS_PTRACE is needed; kernel.yama.ptrace_scope)",
-				       image->pid);
+	status = points_begin(install, selection, error);
+	if (status == STATUS_OK)
+		status = choice_begin(&choice, error);
+	if (status != STATUS_OK)
+		return status;
 	for (size_t i = 0; status == STATUS_OK && i < image->n; i++) {
 		if (image->modules[i].code)
 			status = module_choose(&choice, &image->modules[i], error);
 	}
 	sys->close(sys->state, choice.memory_fd);
+	return status;
+}
+
+enum status install_choose_later(struct install *install, struct selection *selection,
+				 const struct image_module *module, uint32_t most,
+				 struct error *error)
+{
+	struct choice choice = { .install = install, .selection = selection, .most = most };
+	enum status status = choice_begin(&choice, error);
+
+	if (status != STATUS_OK)
+		return status;
+	if (module->code)
+		status = module_choose(&choice, module, error);
+	install->sys->close(install->sys->state, choice.memory_fd);
 	return status;
 }

@@ -12,10 +12,13 @@
 #include "base/array.h"
 #include "base/hash.h"
 #include "code/notes.h"
+#include "probe/image_cache.h"
 #include "probe/point_line.h"
 #include "symbolize/symbol_table.h"
 #include "target/mapped_file.h"
 #include "target/maps.h"
+
+#define MAX_DYNAMIC_BYTES 65536u
 
 enum status image_read_maps(struct image *image, struct error *error)
 {
@@ -90,10 +93,9 @@ static bool alias_is_meant(const struct image *image, struct selection *selectio
 	return meant || marks.found;
 }
 
-static uint64_t changed_ns(const struct stat *stat)
+static uint64_t stamp_ns(const struct timespec *stamp)
 {
-	return (uint64_t)stat->st_ctim.tv_sec * UINT64_C(1000000000) +
-	       (uint64_t)stat->st_ctim.tv_nsec;
+	return (uint64_t)stamp->tv_sec * UINT64_C(1000000000) + (uint64_t)stamp->tv_nsec;
 }
 
 static enum status module_file_open(const struct image *image, const struct image_module *module,
@@ -122,61 +124,117 @@ bool image_is_same_file(const struct image *image, const struct image_module *mo
 		return false;
 	n = build_id_read(image->sys, file.fd, id);
 	same = (uint64_t)file.stat.st_size == module->size &&
-	       changed_ns(&file.stat) == module->changed_ns && n == module->build_id_bytes &&
+	       stamp_ns(&file.stat.st_ctim) == module->changed_ns && n == module->build_id_bytes &&
 	       !memcmp(id, module->build_id, n);
 	image->sys->close(image->sys->state, file.fd);
 	return same;
 }
 
-static void module_analyse(struct image *image, struct selection *selection,
-			   struct image_module *module)
+/* DT_TEXTREL or DF_TEXTREL: the loader writes into the code, at a time that nobody outside sees. */
+static bool relocates_text(const struct sys *sys, int fd, const Elf64_Phdr *dynamic)
+{
+	Elf64_Dyn item;
+
+	for (uint64_t at = 0; at + sizeof(item) <= dynamic->p_filesz && at < MAX_DYNAMIC_BYTES;
+	     at += sizeof(item)) {
+		if (sys_pread_full(sys, fd, &item, sizeof(item), (off_t)(dynamic->p_offset + at)) !=
+			    (ssize_t)sizeof(item) ||
+		    item.d_tag == DT_NULL)
+			return false;
+		if (item.d_tag == DT_TEXTREL ||
+		    (item.d_tag == DT_FLAGS && (item.d_un.d_val & DF_TEXTREL)))
+			return true;
+	}
+	return false;
+}
+
+static bool file_relocates_text(const struct sys *sys, int fd)
+{
+	Elf64_Ehdr header;
+	Elf64_Phdr segment;
+
+	if (sys_pread_full(sys, fd, &header, sizeof(header), 0) != (ssize_t)sizeof(header) ||
+	    header.e_phentsize != sizeof(segment))
+		return false;
+	for (uint64_t i = 0; i < header.e_phnum; i++) {
+		if (sys_pread_full(sys, fd, &segment, sizeof(segment),
+				   (off_t)(header.e_phoff + i * sizeof(segment))) !=
+		    (ssize_t)sizeof(segment))
+			return false;
+		if (segment.p_type == PT_DYNAMIC)
+			return relocates_text(sys, fd, &segment);
+	}
+	return false;
+}
+
+/* Reads the file that is mapped: its identity, names and, if any of them is meant, its code. */
+static enum status module_read(struct image *image, struct selection *selection,
+			       struct image_module *module, struct error *error)
 {
 	struct module_identity identity = { .path = module->path,
 					    .device = module->device,
 					    .inode = module->inode };
 	struct code_module_options options = { 0 };
 	struct mapped_file file;
-	struct error error;
-	struct elf_vaddr vaddr;
 	char path[64];
-	enum status status = module_file_open(image, module, &file, &error);
+	enum status status = module_file_open(image, module, &file, error);
 
 	if (status == STATUS_OK) {
 		module->size = identity.size = (uint64_t)file.stat.st_size;
-		module->changed_ns = changed_ns(&file.stat);
+		module->changed_ns = stamp_ns(&file.stat.st_ctim);
+		module->relocates_text = file_relocates_text(image->sys, file.fd);
 		module->build_id_bytes = build_id_read(image->sys, file.fd, module->build_id);
+		identity.mtime_ns = stamp_ns(&file.stat.st_mtim);
 		if (module->build_id_bytes) {
 			identity.build_id = module->build_id;
 			identity.build_id_size = module->build_id_bytes;
 		}
+		if (image->cache && image_cache_find(image->cache, module)) {
+			image->sys->close(image->sys->state, file.fd);
+			return STATUS_OK;
+		}
 		snprintf(path, sizeof(path), "/proc/self/fd/%d", file.fd);
+		if (!file.path_is_it) /* deleted or replaced since, or of another root */
+			identity.path = path;
 		module->symbols = symbolizer_module(image->symbolizer, &identity);
 		if (module->symbols && module_miss(module->symbols) == SYMBOL_OK)
 			options.functions = module_functions(module->symbols, &options.n_functions);
-		if (options.functions &&
-		    !model_is_meant(selection, module->path, options.functions,
-				    options.n_functions) &&
-		    !alias_is_meant(image, selection, module->path, path) &&
-		    !point_line_any(selection, module)) {
-			image->sys->close(image->sys->state, file.fd);
-			return;
-		}
-		status = code_module_open(&module->code, image->sys, path, &options, &error);
+		if (!options.functions ||
+		    model_is_meant(selection, module->path, options.functions,
+				   options.n_functions) ||
+		    alias_is_meant(image, selection, module->path, path) ||
+		    point_line_any(selection, module))
+			status = code_module_open(&module->code, image->sys, path, &options, error);
 		image->sys->close(image->sys->state, file.fd);
+		if (status != STATUS_OK)
+			module->code = NULL;
+		else if (image->cache)
+			image_cache_keep(image->cache, module);
 	}
-	if (status == STATUS_OK && options.functions &&
+	return status;
+}
+
+static void module_analyse(struct image *image, struct selection *selection,
+			   struct image_module *module)
+{
+	struct elf_vaddr vaddr;
+	struct error error;
+
+	if (module_read(image, selection, module, &error) != STATUS_OK) {
+		module->why = strdup(error.text);
+		return;
+	}
+	if (!module->code) /* nothing of it is meant */
+		return;
+	if (module->symbols && module_miss(module->symbols) == SYMBOL_OK &&
 	    module_vaddr(module->symbols, (struct file_offset){ module->offset }, &vaddr)) {
 		module->bias = module->start - vaddr.value;
 		return;
 	}
-	if (status == STATUS_OK) {
+	if (!module->borrowed)
 		code_module_close(module->code);
-		module->code = NULL;
-		module->why = strdup("its file cannot be read as it was mapped");
-		return;
-	}
 	module->code = NULL;
-	module->why = strdup(error.text);
+	module->why = strdup("its file cannot be read as it was mapped");
 }
 
 static enum status mapping_add(struct image *image, struct selection *selection,
@@ -217,15 +275,19 @@ static bool is_code(const struct map *map)
 }
 
 enum status image_open(struct image *image, const struct sys *sys, pid_t pid,
-		       struct selection *selection, struct error *error)
+		       struct selection *selection, struct image_cache *cache, struct error *error)
 {
 	const struct symbolizer_options options = { .demangle = true };
 	struct map map;
 	const char *at;
-	enum status status;
+	enum status status = STATUS_OK;
 
-	*image = (struct image){ .sys = sys, .pid = pid, .most = IMAGE_MAX_MODULES };
-	status = symbolizer_new(&image->symbolizer, sys, &options, error);
+	*image =
+		(struct image){ .sys = sys, .pid = pid, .cache = cache, .most = IMAGE_MAX_MODULES };
+	if (cache)
+		image->symbolizer = cache->symbolizer;
+	else
+		status = symbolizer_new(&image->symbolizer, sys, &options, error);
 	if (status == STATUS_OK)
 		status = image_read_maps(image, error);
 	at = image->maps;
@@ -347,14 +409,14 @@ enum status image_update(struct image *image, struct selection *selection, struc
 void image_release(struct image *image)
 {
 	for (size_t i = 0; i < image->n; i++) {
-		if (image->modules[i].code)
+		if (image->modules[i].code && !image->modules[i].borrowed)
 			code_module_close(image->modules[i].code);
 		free(image->modules[i].path);
 		free(image->modules[i].why);
 	}
 	free(image->modules);
 	free(image->maps);
-	if (image->symbolizer)
+	if (image->symbolizer && !image->cache)
 		symbolizer_free(image->symbolizer);
 	*image = (struct image){ .sys = image->sys };
 }

@@ -38,17 +38,22 @@ struct image_module {
 	uint8_t build_id[BUILD_ID_MAX_BYTES];
 	size_t build_id_bytes;
 	enum image_presence presence;
+	bool relocates_text;      /* by the loader, when it is opened */
 	uint64_t bias;            /* runtime address minus the object's own */
 	uint64_t low, high;       /* executable part, runtime */
 	struct code_module *code; /* NULL: `why` says why not */
 	struct module *symbols;
+	bool borrowed; /* code is the cache's */
 	char *why;
 };
+
+struct image_cache;
 
 struct image {
 	const struct sys *sys;
 	pid_t pid;
-	struct symbolizer *symbolizer;
+	struct image_cache *cache; /* NULL: none */
+	struct symbolizer *symbolizer; /* the cache's, where there is one */
 	struct image_module *modules;
 	size_t n, capacity;
 	size_t most; /* modules that the array has room for: they stay where they are */
@@ -56,9 +61,10 @@ struct image {
 };
 
 /* Reads the mappings of the process and analyses the modules that the selection may mean. A module that cannot be
- * analysed is kept with its reason. Release in any case. */
+ * analysed is kept with its reason. `cache`: what was analysed for other processes, NULL: nothing. Release in any case. */
 MUST_CHECK enum status image_open(struct image *image, const struct sys *sys, pid_t pid,
-				  struct selection *selection, struct error *error);
+				  struct selection *selection, struct image_cache *cache,
+				  struct error *error);
 void image_release(struct image *image);
 
 /* From the maps as they were read last: which of the modules are where, and new ones behind those that there were,

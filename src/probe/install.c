@@ -15,6 +15,7 @@
 #include "probe/placement.h"
 
 #define REGION_MIN_BYTES UINT64_C(0x10000)
+#define HOOK_BYTES       300u
 
 static const struct {
 	const char *name, *text;
@@ -28,6 +29,10 @@ static const struct {
 	[INSTALL_UNREACHABLE] = { "unreachable",
 				  "it refers to something too far away from any free page" },
 	[INSTALL_BUSY] = { "busy", "a thread stood in it whenever it was to be written" },
+	[INSTALL_NO_SLOT] = { "no-slot", "its library came when the buffers had no room left for "
+					 "more functions (--buffer)" },
+	[INSTALL_FAILED] = { "failed", "its library came later, and the process could not be "
+				       "changed then" },
 };
 
 const char *install_reason_name(const struct install_function *function)
@@ -42,7 +47,7 @@ const char *install_reason_text(const struct install_function *function)
 						 : reasons[function->refusal].text;
 }
 
-/* More than a trampoline takes: hooks of up to 400 bytes, and the moved run twice over. */
+/* More than a trampoline takes: hooks of up to 400 bytes, and the moved run twice over; and its part of the journal. */
 static uint64_t code_bytes(const struct code_plan *plan)
 {
 	uint64_t bytes = 0;
@@ -57,13 +62,22 @@ static uint64_t code_bytes(const struct code_plan *plan)
 	return bytes;
 }
 
+/* Points and ends of regions take a call each, or what counting takes. */
+static uint64_t hook_bytes(const struct install *install, size_t function)
+{
+	struct stub_hook hooks[INSTALL_MAX_HOOKS];
+
+	return HOOK_BYTES * install_hooks(install, function, hooks, INSTALL_MAX_HOOKS);
+}
+
 static uint64_t module_bytes(const struct install *install, const struct image_module *module)
 {
 	uint64_t bytes = 0;
 
 	for (size_t i = 0; i < install->n; i++) {
 		if (install->functions[i].module == module && !install->functions[i].refusal)
-			bytes += code_bytes(&install->functions[i].plan);
+			bytes += code_bytes(&install->functions[i].plan) +
+				 hook_bytes(install, i);
 	}
 	return bytes;
 }
@@ -179,7 +193,7 @@ static enum status leftovers_read(const struct install *install, struct leftover
 	for (uint32_t i = 0; i < install->n_busy; i++)
 		leftovers_leave(leftovers, install->busy[i]);
 	install->sys->close(install->sys->state, memory_fd);
-	if (leftovers->owner)
+	if (leftovers->owner && leftovers->owner != install->owner)
 		return error_set(error, STATUS_UNSUPPORTED,
 				 "process %d is probed already, by thread %u (another assay): let "
 				 "that end first",
@@ -202,9 +216,29 @@ enum status install_place(struct install *install, struct error *error)
 	return status;
 }
 
+enum status install_place_later(struct install *install, const struct image_module *module,
+				struct error *error)
+{
+	enum status status = image_read_maps(install->image, error);
+	struct leftovers leftovers;
+
+	if (status == STATUS_OK)
+		status = leftovers_read(install, &leftovers, error);
+	for (size_t i = 0; status == STATUS_OK && i < install->n; i++) {
+		struct install_function *function = &install->functions[i];
+
+		if (function->module == module && function->number != UINT32_MAX)
+			function->refusal = INSTALL_PROBED;
+	}
+	if (status == STATUS_OK)
+		module_place(install, &leftovers, module);
+	return status;
+}
+
 /* What is filled: the code of one region, and the writes of all. */
 struct filler {
 	struct install *install;
+	const struct install_part *part;
 	struct guardian_write *writes;
 	size_t n_writes, capacity;
 	uint8_t *code[GUARDIAN_MAX_REGIONS];
@@ -304,12 +338,15 @@ static void function_fill(struct filler *filler, struct install_function *functi
 	const struct code_plan *plan = &function->plan;
 	const size_t writes_before = filler->n_writes;
 	const uint64_t used_before = filler->used[function->region];
+	struct stub_hook hooks[INSTALL_MAX_HOOKS];
 	struct stub stub = { .mode = install->mode,
 			     .capped = install->capped,
 			     .sampled = install->sampled,
 			     .atomics = machine_has_atomics(),
 			     .full = install->full,
 			     .state_end = install->state_end,
+			     .hooks = hooks,
+			     .hooks_only = function->point != INSTALL_FUNCTION,
 			     .function = function->number,
 			     .function_bytes = filler->function_bytes,
 			     .region = install->regions[function->region].address -
@@ -317,6 +354,12 @@ static void function_fill(struct filler *filler, struct install_function *functi
 	uint64_t resume = 0;
 	bool good;
 
+	stub.n_hooks = (uint32_t)install_hooks(install, (size_t)(function - install->functions),
+					       hooks, INSTALL_MAX_HOOKS);
+	if (stub.hooks_only && !stub.n_hooks) {
+		function->number = UINT32_MAX; /* of a region that another place is refused of */
+		return;
+	}
 	memcpy(&stub.entries, agent_code_start, sizeof(stub.entries));
 	good = plan->entry_patch >= plan->n_patches ||
 	       patch_emit(filler, function, &plan->patches[plan->entry_patch], &stub, &resume);
@@ -335,7 +378,7 @@ static enum status regions_start(struct filler *filler, struct error *error)
 {
 	const size_t agent = agent_code_bytes;
 
-	for (uint32_t i = 0; i < filler->install->n_regions; i++) {
+	for (uint32_t i = filler->part->first_region; i < filler->install->n_regions; i++) {
 		filler->code[i] = malloc(filler->install->regions[i].size);
 		if (!filler->code[i])
 			return error_set(error, STATUS_NO_MEMORY, "out of memory");
@@ -348,8 +391,8 @@ static enum status regions_start(struct filler *filler, struct error *error)
 }
 
 /* The code from the region's start, and the journal at its end. */
-static void region_chunks(const struct filler *filler, uint32_t region,
-			  struct guardian_chunk *chunks, uint8_t *bytes, uint64_t *at)
+static void region_chunks(const struct filler *filler, uint32_t region, struct guardian_chunk *chunks,
+			  uint8_t *bytes, uint64_t *at)
 {
 	const uint64_t start = filler->install->regions[region].address + AGENT_CODE_OFFSET;
 	const uint64_t used = filler->used[region];
@@ -368,6 +411,7 @@ static enum status arena_fill(const struct filler *filler, struct guardian_arena
 			      struct error *error)
 {
 	const struct install *install = filler->install;
+	const uint32_t first = filler->part->first_region;
 	uint64_t capacity, at = 0;
 	struct guardian_chunk *chunks;
 	uint8_t *bytes;
@@ -375,71 +419,58 @@ static enum status arena_fill(const struct filler *filler, struct guardian_arena
 	if (filler->n_writes > GUARDIAN_ARENA_BYTES / 4 / sizeof(struct guardian_write))
 		return error_set(error, STATUS_LIMIT, "too many probes at once");
 	arena->n_writes = filler->n_writes;
-	arena->n_chunks = 2 * install->n_regions;
+	arena->n_chunks = 2 * (install->n_regions - first);
 	if (filler->n_writes)
 		memcpy(guardian_writes(arena), filler->writes,
 		       filler->n_writes * sizeof(*filler->writes));
 	chunks = guardian_chunks(arena);
 	bytes = guardian_bytes(arena, &capacity);
-	for (uint32_t i = 0; i < install->n_regions; i++) {
+	for (uint32_t i = first; i < install->n_regions; i++) {
 		if (filler->used[i] + journal_bytes(filler->journaled[i]) > capacity - at)
 			return error_set(error, STATUS_LIMIT, "too many probes at once");
-		region_chunks(filler, i, &chunks[2 * i], bytes, &at);
+		region_chunks(filler, i, &chunks[2 * (i - first)], bytes, &at);
 	}
 	return STATUS_OK;
 }
 
-enum status install_fill(struct install *install, struct guardian_arena *arena,
-			 uint32_t function_bytes, struct error *error)
+enum status install_fill(struct install *install, const struct install_part *part,
+			 struct guardian_arena *arena, uint32_t function_bytes, struct error *error)
 {
-	struct filler filler = { .install = install, .function_bytes = function_bytes };
+	struct filler filler = { .install = install,
+				 .part = part,
+				 .function_bytes = function_bytes };
 	enum status status = regions_start(&filler, error);
 
 	for (size_t i = 0; status == STATUS_OK && i < install->n; i++) {
-		if (!install->functions[i].refusal)
-			function_fill(&filler, &install->functions[i]);
+		struct install_function *function = &install->functions[i];
+
+		if (!function->refusal && (!part->module || function->module == part->module))
+			function_fill(&filler, function);
 	}
 	if (status == STATUS_OK)
 		status = arena_fill(&filler, arena, error);
-	for (uint32_t i = 0; i < install->n_regions; i++)
+	for (uint32_t i = part->first_region; i < install->n_regions; i++)
 		free(filler.code[i]);
 	free(filler.writes);
 	return status;
 }
 
-void install_settle(struct install *install, struct guardian_arena *arena)
-{
-	const struct guardian_write *writes = guardian_writes(arena);
-	uint8_t *states = calloc(install->n_planned + 1, 1);
-
-	for (uint64_t i = 0; states && i < arena->n_writes; i++) {
-		if (writes[i].function < install->n_planned)
-			states[writes[i].function] = writes[i].state;
-	}
-	for (size_t i = 0; states && i < install->n; i++) {
-		struct install_function *function = &install->functions[i];
-
-		if (function->refusal || function->number >= install->n_planned)
-			continue;
-		if (states[function->number] == GUARDIAN_DIFFERENT)
-			function->refusal = INSTALL_CHANGED;
-		else if (states[function->number] != GUARDIAN_WRITTEN)
-			function->refusal = INSTALL_BUSY;
-	}
-	free(states);
-}
-
 static void function_release(struct install_function *function)
 {
 	code_plan_release(&function->plan);
-	free(function->point);
 }
 
 void install_release(struct install *install)
 {
 	for (size_t i = 0; i < install->n; i++)
 		function_release(&install->functions[i]);
+	for (size_t i = 0; i < install->n_places; i++)
+		free(install->places[i].writes);
+	free(install->places);
+	install_points_release(install);
 	free(install->functions);
+	install->places = NULL;
+	install->n_places = install->places_capacity = 0;
 	install->functions = NULL;
 	install->n = install->capacity = 0;
 }

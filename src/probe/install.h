@@ -5,7 +5,9 @@
  *	install_choose	functions and points of the image that the selection means; each planned or refused (choice.c)
  *	install_place	regions for the planned ones (their addresses are wishes until the guardian has mapped them)
  *	install_fill	buffers are there: the agent's code, the trampolines and the writes into the arena
- *	install_settle	what the guardian answered: functions that could not be written are refused
+ *	install_settle	what the guardian answered: functions that could not be written are refused (install_settle.c)
+ *
+ * A module that comes later goes the same way by itself (arrivals.h).
  */
 #ifndef ASSAY_PROBE_INSTALL_H
 #define ASSAY_PROBE_INSTALL_H
@@ -26,16 +28,22 @@ enum install_refusal {
 	INSTALL_NO_ROOM, /* no free page within reach of a jump */
 	INSTALL_UNREACHABLE, /* what it refers to is too far from the trampoline */
 	INSTALL_BUSY,        /* a thread stood inside the bytes whenever they were to be written */
+	INSTALL_NO_SLOT,     /* it came later, when the buffers had no slot left */
+	INSTALL_FAILED,      /* it came later, and could not be written then */
 	INSTALL_N_REFUSALS
 };
 
 #define INSTALL_MAX_PICKED_FOR 6u
 
+/* What is patched: a function, or a place that points and regions need. */
+enum install_kind { INSTALL_FUNCTION, INSTALL_AT_START, INSTALL_INSIDE };
+
 struct install_function {
 	const struct image_module *module;
 	uint32_t index;   /* in the module's functions */
 	uint64_t address; /* the object's own */
-	char *point;      /* NULL: a function; else the point as it is shown */
+	uint8_t point;    /* enum install_kind: places have no row of their own */
+	bool hooked;      /* points are counted here, or regions begin or end */
 	/* indirect functions whose resolvers picked this one; borrowed from the module */
 	const char *picked_for[INSTALL_MAX_PICKED_FOR];
 	uint32_t n_picked_for;
@@ -44,6 +52,42 @@ struct install_function {
 	enum code_refusal code_refusal;
 	struct code_plan plan;
 	uint32_t region;
+	bool written;      /* it was, some time */
+	uint64_t since_ns; /* after the start; 0: from the start on */
+	uint32_t gaps;     /* times that it was mapped anew and written again */
+};
+
+/* A module at an address, as it was written there: should it be mapped there again, it is written again. */
+struct install_place {
+	const struct image_module *module;
+	uint64_t bias;
+	uint32_t region;
+	struct guardian_write *writes; /* those that were made */
+	size_t n_writes, capacity;
+};
+
+/* What is counted of its own: a point, or a line of the source, which may have several places; or a region. Regions
+ * come first, and number i is the i-th one's. */
+struct install_place_of_point {
+	uint32_t function; /* in install->functions */
+	uint8_t role;      /* enum stub_role */
+};
+
+struct install_point {
+	char *name, *aliases;              /* as shown; aliases: NULL or the places */
+	const struct image_module *module; /* of the first place */
+	uint64_t address;
+	uint32_t number; /* in the blocks, UINT32_MAX: refused */
+	bool region;
+	struct install_place_of_point *places;
+	size_t n, capacity;
+};
+
+/* What is filled and settled at once: all, or one module that came later. */
+struct install_part {
+	const struct image_module *module; /* NULL: all */
+	uint32_t first_region;             /* from which on regions are new */
+	bool again;                        /* a place is written once more (install_refill) */
 };
 
 struct install {
@@ -54,7 +98,10 @@ struct install {
 	uint32_t state_end; /* as a stub has it */
 	struct install_function *functions;
 	size_t n, capacity;
-	uint32_t n_planned;
+	struct install_point *points;
+	size_t n_points, points_capacity;
+	uint32_t
+		n_planned; /* numbers given: regions, then functions, places and points, module by module */
 	uint64_t n_sites;
 	struct guardian_region regions[GUARDIAN_MAX_REGIONS];
 	uint32_t n_regions;
@@ -62,6 +109,9 @@ struct install {
 	uint32_t n_blocked;
 	uint64_t busy[GUARDIAN_MAX_BUSY]; /* regions of an earlier assay that a thread stands in */
 	uint32_t n_busy;
+	struct install_place *places;
+	size_t n_places, places_capacity;
+	uint32_t owner; /* thread that owns what is in the target already; 0: nothing is */
 };
 
 /* The reason as one word with dashes, as the JSON has it; and in words. */
@@ -73,9 +123,39 @@ MUST_CHECK enum status install_choose(struct install *install, const struct sys 
 				      struct image *image, struct selection *selection,
 				      struct error *error);
 MUST_CHECK enum status install_place(struct install *install, struct error *error);
-MUST_CHECK enum status install_fill(struct install *install, struct guardian_arena *arena,
-				    uint32_t function_bytes, struct error *error);
-void install_settle(struct install *install, struct guardian_arena *arena);
+MUST_CHECK enum status install_fill(struct install *install, const struct install_part *part,
+				    struct guardian_arena *arena, uint32_t function_bytes,
+				    struct error *error);
+void install_settle(struct install *install, const struct install_part *part,
+		    struct guardian_arena *arena);
+
+/* The first two steps for a module that came later. `most`: numbers that there are; functions beyond are refused. */
+MUST_CHECK enum status install_choose_later(struct install *install, struct selection *selection,
+					    const struct image_module *module, uint32_t most,
+					    struct error *error);
+/* Takes a region for all of the module's functions that have a number, those too that were written elsewhere. */
+MUST_CHECK enum status install_place_later(struct install *install,
+					   const struct image_module *module, struct error *error);
+
+/* The place where the module is now, if it was written there before; NULL: it was not. */
+struct install_place *install_place_of(const struct install *install,
+				       const struct image_module *module);
+
+/* The writes of a place into the arena, nothing else; install_settle says what came of them. */
+MUST_CHECK enum status install_refill(const struct install_place *place,
+				      struct guardian_arena *arena, struct error *error);
+
+/* The place for which the point or region is refused: all of them are needed. NULL: it is not. */
+const struct install_function *install_point_refused(const struct install *install,
+						     const struct install_point *point);
+
+#define INSTALL_MAX_HOOKS 64u
+
+/* What runs at the point's place, or at the function's start beside its own hook; in that order. Returns how many were
+ * written, at most `capacity`. */
+size_t install_hooks(const struct install *install, size_t function, struct stub_hook *hooks,
+		     size_t capacity);
+void install_points_release(struct install *install);
 void install_release(struct install *install);
 
 #endif

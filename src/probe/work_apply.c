@@ -346,8 +346,39 @@ static bool busy_to_waiting(struct batch *batch)
 	return any;
 }
 
+static int address_compare(const void *a, const void *b)
+{
+	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* A library that is opened again and again is written to again and again, at one place: the last of such writes is to be
+ * undone. Without memory for it they are undone several times, which does no harm. */
+static void done_forget(struct work *work, size_t n_before)
+{
+	const size_t n_new = work->n_done - n_before;
+	uint64_t *addresses = n_before && n_new ? malloc(n_new * sizeof(*addresses)) : NULL;
+	size_t kept = 0;
+
+	if (!addresses)
+		return;
+	for (size_t i = 0; i < n_new; i++)
+		addresses[i] = work->done[n_before + i].address;
+	qsort(addresses, n_new, sizeof(*addresses), address_compare);
+	for (size_t i = 0; i < work->n_done; i++) {
+		if (i < n_before && bsearch(&work->done[i].address, addresses, n_new,
+					    sizeof(*addresses), address_compare))
+			continue;
+		work->done[kept++] = work->done[i];
+	}
+	work->n_done = kept;
+	free(addresses);
+}
+
 enum status work_apply(struct work *work, struct error *error)
 {
+	const size_t n_before = work->n_done;
 	struct guardian_arena *arena = work->arena;
 	struct guardian_write *writes = guardian_writes(arena);
 	enum status status;
@@ -369,6 +400,7 @@ enum status work_apply(struct work *work, struct error *error)
 			status = batch_apply(work, &batch, error);
 		}
 	}
+	done_forget(work, n_before);
 	return status;
 }
 
@@ -485,7 +517,7 @@ enum status work_restore(struct work *work, struct error *error)
 	return status;
 }
 
-enum status work_remove(struct work *work, struct error *error)
+enum status work_undo(struct work *work, struct error *error)
 {
 	const size_t n = work->n_done;
 	enum status status = work_restore(work, error);
@@ -494,7 +526,14 @@ enum status work_remove(struct work *work, struct error *error)
 		regions_give_up(work);
 	if (status == STATUS_OK && n)
 		status = work_pages_drop(work, error);
-	if (n)
+	return status;
+}
+
+enum status work_remove(struct work *work, struct error *error)
+{
+	const enum status status = work_undo(work, error);
+
+	if (work->n_done)
 		work_children(work);
 	if (status == STATUS_OK || status == STATUS_NOT_FOUND)
 		work->n_done = 0; /* a target that has ended has nothing to restore */

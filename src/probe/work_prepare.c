@@ -14,9 +14,9 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include "agent/layout.h"
+#include "probe/follow.h"
 #include "probe/guardian_work.h"
 #include "probe/remote.h"
 #include "probe/work_reuse.h"
@@ -109,28 +109,39 @@ static enum status buffers_make(struct mapper *mapper, struct error *error)
 	return STATUS_OK;
 }
 
-/* Wherever the kernel likes, so after the regions, which must be where they must. */
-static enum status buffers_map(struct mapper *mapper, struct error *error)
+/* `at` 0: wherever the kernel likes, so after the regions, which must be where they must. */
+static enum status buffers_map(struct mapper *mapper, uint64_t at, struct error *error)
 {
 	struct work *work = mapper->work;
-	enum status status = map(mapper, 0, work->buffers_bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
-				 mapper->target_fd, &work->buffers, error);
+	enum status status = map(mapper, at, work->buffers_bytes, PROT_READ | PROT_WRITE,
+				 MAP_SHARED | (at ? MAP_FIXED_NOREPLACE : 0), mapper->target_fd,
+				 &work->buffers, error);
 
 	if (status != STATUS_OK)
 		return status;
 	mapper->made[mapper->n_made++] =
 		(struct guardian_region){ work->buffers, work->buffers_bytes, false };
-	return advise(mapper, work->buffers, work->buffers_bytes, MADV_DONTFORK, error);
+	/* much of it is never touched: a core file would be the first to */
+	status = advise(mapper, work->buffers, work->buffers_bytes, MADV_DONTDUMP, error);
+	if (status == STATUS_OK)
+		status = advise(mapper, work->buffers, work->buffers_bytes, MADV_DONTFORK, error);
+	return status;
 }
 
-/* The first page of the buffers, at its place in a region. */
+/* The first page of the buffers, at its place in a region. Of buffers that were mapped before no descriptor is left:
+ * mremap of no bytes maps the same pages once more (mremap(2), old_size 0). */
 static enum status shared_map(struct mapper *mapper, uint64_t base, struct error *error)
 {
-	uint64_t at;
-	enum status status =
-		map(mapper, base + AGENT_SHARED_OFFSET, AGENT_PAGE, PROT_READ | PROT_WRITE,
-		    MAP_SHARED | MAP_FIXED, mapper->target_fd, &at, error);
+	uint64_t at = base + AGENT_SHARED_OFFSET;
+	int64_t result = 0;
+	enum status status;
 
+	if (mapper->target_fd >= 0)
+		status = map(mapper, at, AGENT_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+			     mapper->target_fd, &at, error);
+	else
+		status = call(mapper, "map memory once more", SYS_mremap, mapper->work->buffers, 0,
+			      AGENT_PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, at, 0, &result, error);
 	if (status == STATUS_OK)
 		status = advise(mapper, at, AGENT_PAGE, MADV_DONTFORK, error);
 	return status;
@@ -202,31 +213,49 @@ static enum status region_make(struct mapper *mapper, const struct guardian_regi
 	return status == STATUS_OK ? shared_map(mapper, base, error) : status;
 }
 
-static enum status mappings_make(struct mapper *mapper, struct error *error)
+static enum status regions_make(struct mapper *mapper, struct error *error)
 {
 	struct guardian_arena *arena = mapper->work->arena;
-	struct error ignored;
-	int64_t result;
-	enum status status = buffers_make(mapper, error);
+	enum status status = STATUS_OK;
 
 	for (uint32_t i = 0; status == STATUS_OK && i < arena->n_regions; i++) {
 		status = region_make(mapper, &arena->regions[i], error);
 		if (status != STATUS_OK)
 			arena->failed_region = i;
 	}
-	if (status == STATUS_OK)
-		status = leftovers_take(mapper, error);
-	if (status == STATUS_OK)
-		status = buffers_map(mapper, error);
-	if (mapper->target_fd >= 0)
-		(void)!call(mapper, "close", SYS_close, (uint64_t)mapper->target_fd, 0, 0, 0, 0, 0,
-			    &result, &ignored);
-	while (status != STATUS_OK && mapper->n_made > 0) {
+	return status;
+}
+
+static void mappings_undo(struct mapper *mapper)
+{
+	struct error ignored;
+	int64_t result;
+
+	while (mapper->n_made > 0) {
 		const struct guardian_region *made = &mapper->made[--mapper->n_made];
 
 		(void)!call(mapper, "unmap", SYS_munmap, made->address, made->size, 0, 0, 0, 0,
 			    &result, &ignored);
 	}
+}
+
+static enum status mappings_make(struct mapper *mapper, struct error *error)
+{
+	struct error ignored;
+	int64_t result;
+	enum status status = buffers_make(mapper, error);
+
+	if (status == STATUS_OK)
+		status = regions_make(mapper, error);
+	if (status == STATUS_OK)
+		status = leftovers_take(mapper, error);
+	if (status == STATUS_OK)
+		status = buffers_map(mapper, 0, error);
+	if (mapper->target_fd >= 0)
+		(void)!call(mapper, "close", SYS_close, (uint64_t)mapper->target_fd, 0, 0, 0, 0, 0,
+			    &result, &ignored);
+	if (status != STATUS_OK)
+		mappings_undo(mapper);
 	return status;
 }
 
@@ -239,12 +268,12 @@ enum status work_stop_one(struct work *work, struct tracees *tracees, struct err
 		return STATUS_OK;
 	}
 	for (unsigned int i = 0; i < THREAD_TRIES; i++) {
-		status = tracees_stop(tracees, work->sys, work->pid, work->pid, error);
+		status = tracees_stop(tracees, work->sys, work->pid, work->pid, follow_keeper(work->follow), error);
 		if (status == STATUS_OK || status == STATUS_PERMISSION)
 			return status;
 	}
 	/* the main thread may have ended: any other will do */
-	return tracees_stop(tracees, work->sys, work->pid, 0, error);
+	return tracees_stop(tracees, work->sys, work->pid, 0, follow_keeper(work->follow), error);
 }
 
 static uint64_t status_field(const struct work *work, const char *name)
@@ -262,10 +291,12 @@ static uint64_t status_field(const struct work *work, const char *name)
 	return value;
 }
 
-static enum status controls_write(struct work *work, bool no_calls, struct error *error)
+/* Those from the `first` on. */
+static enum status controls_write(const struct work *work, uint32_t first, bool no_calls,
+				  struct error *error)
 {
 	struct agent_control control = {
-		.negative_owner = -work->arena->owner,
+		.negative_owner = -work->owner,
 		.buffers = work->buffers,
 		.pid = (uint64_t)work->pid,
 		.can_write_gs = (getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE) != 0,
@@ -276,9 +307,7 @@ static enum status controls_write(struct work *work, bool no_calls, struct error
 		.guardian = (uint64_t)getpid(),
 	};
 
-	memcpy(work->regions, work->arena->regions, sizeof(work->regions));
-	work->n_regions = work->arena->n_regions;
-	for (uint32_t i = 0; i < work->n_regions; i++) {
+	for (uint32_t i = first; i < work->n_regions; i++) {
 		int written;
 
 		control.region_bytes = work->regions[i].size;
@@ -292,16 +321,58 @@ static enum status controls_write(struct work *work, bool no_calls, struct error
 	return STATUS_OK;
 }
 
+/* Those of the request, behind the `first` that there are. */
+static enum status regions_take(struct work *work, uint32_t first, bool no_calls,
+				struct error *error)
+{
+	memcpy(work->regions + first, work->arena->regions,
+	       work->arena->n_regions * sizeof(*work->regions));
+	work->n_regions = first + work->arena->n_regions;
+	return controls_write(work, first, no_calls, error);
+}
+
+/* Does what `make` does by calls of one of the stopped threads. */
+static enum status calls_make(struct mapper *mapper,
+			      enum status (*make)(struct mapper *mapper, struct error *error),
+			      struct tracees *tracees, struct error *error)
+{
+	struct work *work = mapper->work;
+	const struct tracee *thread = tracees_for_calls(tracees);
+	struct error later;
+	enum status status, ended;
+
+	if (!thread)
+		return error_set(
+			error, STATUS_UNSUPPORTED,
+			"process %d is stopped (SIGSTOP, or a debugger): let it go on first",
+			work->pid);
+	status =
+		remote_begin(&mapper->remote, work->sys, work->pid, thread, work->memory_fd, error);
+	if (status != STATUS_OK)
+		return status;
+	status = make(mapper, error);
+	ended = remote_end(&mapper->remote, status == STATUS_OK ? error : &later);
+	return status == STATUS_OK ? ended : status;
+}
+
+static enum status extension_make(struct mapper *mapper, struct error *error)
+{
+	const enum status status = regions_make(mapper, error);
+
+	if (status != STATUS_OK)
+		mappings_undo(mapper);
+	return status;
+}
+
 enum status work_prepare(struct work *work, struct error *error)
 {
 	struct mapper mapper = { .work = work, .target_fd = -1 };
 	struct tracees tracees;
-	struct tracee *thread;
-	struct error later;
 	bool no_calls;
-	enum status status, ended;
+	enum status status;
 
 	work->pid = work->arena->pid;
+	work->owner = work->arena->owner;
 	work->buffers_bytes = work->arena->buffers_bytes;
 	status = work_open(work, error);
 	if (status != STATUS_OK)
@@ -320,24 +391,62 @@ enum status work_prepare(struct work *work, struct error *error)
 			 : work_stop_one(work, &tracees, error);
 	if (status != STATUS_OK)
 		return status;
-	thread = tracees_for_calls(&tracees);
-	if (!thread)
-		status = error_set(
-			error, STATUS_UNSUPPORTED,
-			"process %d is stopped (SIGSTOP, or a debugger): let it go on first",
-			work->pid);
-	if (status == STATUS_OK)
-		status = remote_begin(&mapper.remote, work->sys, work->pid, thread, work->memory_fd,
-				      error);
-	if (status == STATUS_OK) {
-		status = mappings_make(&mapper, error);
-		ended = remote_end(&mapper.remote, status == STATUS_OK ? error : &later);
-		if (status == STATUS_OK)
-			status = ended;
-	}
+	status = calls_make(&mapper, mappings_make, &tracees, error);
 	work_resume(work, &tracees);
 	if (status == STATUS_OK)
-		status = controls_write(work, no_calls, error);
+		status = regions_take(work, 0, no_calls, error);
 	work->arena->buffers = work->buffers;
 	return status;
+}
+
+enum status work_extend(struct work *work, struct error *error)
+{
+	struct mapper mapper = { .work = work, .target_fd = -1 };
+	struct tracees tracees;
+	enum status status;
+
+	if (!work->buffers || work->arena->n_regions > GUARDIAN_MAX_REGIONS - work->n_regions)
+		return error_set(error, STATUS_LIMIT, "process %d has too many regions", work->pid);
+	status = work_stop_one(work, &tracees, error);
+	if (status != STATUS_OK)
+		return status;
+	status = calls_make(&mapper, extension_make, &tracees, error);
+	work_resume(work, &tracees);
+	if (status == STATUS_OK)
+		status = regions_take(work, work->n_regions,
+				      status_field(work, "\nSeccomp:") != 0, error);
+	return status;
+}
+
+/* What MADV_DONTFORK left out of a child is mapped again. */
+static enum status holes_fill(struct mapper *mapper, struct error *error)
+{
+	struct work *work = mapper->work;
+	struct error ignored;
+	int64_t result;
+	enum status status = buffers_make(mapper, error);
+
+	for (uint32_t i = 0; status == STATUS_OK && i < work->n_regions; i++)
+		status = shared_map(mapper, work->regions[i].address, error);
+	if (status == STATUS_OK)
+		status = buffers_map(mapper, work->buffers, error);
+	if (mapper->target_fd >= 0)
+		(void)!call(mapper, "close", SYS_close, (uint64_t)mapper->target_fd, 0, 0, 0, 0, 0,
+			    &result, &ignored);
+	if (status != STATUS_OK)
+		mappings_undo(mapper);
+	return status;
+}
+
+enum status work_adopt(struct work *work, struct error *error)
+{
+	struct mapper mapper = { .work = work, .target_fd = -1 };
+	const bool no_calls = status_field(work, "\nSeccomp:") != 0;
+	enum status status = work_open(work, error);
+
+	if (status == STATUS_OK && no_calls && !work->arena->allow_seccomp)
+		status = error_set(error, STATUS_UNSUPPORTED, "it runs under seccomp");
+	if (status == STATUS_OK)
+		status = calls_make(&mapper, holes_fill, &work->held, error);
+	return status == STATUS_OK ? controls_write(work, 0, no_calls, error) : status;
 }

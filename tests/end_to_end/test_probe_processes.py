@@ -7,6 +7,7 @@ import os
 import subprocess
 
 from probing import (ASSAY, build, claim, finish, program_compiler, require_engine, run, signal, time)
+from recording import wait_for
 
 
 class Service:
@@ -42,12 +43,8 @@ class Probing:
 
     def wait_until_on(self, pids):
         """True when every process has been probed: its first word of the buffers is assay's."""
-        end = time.time() + 30
-        while time.time() < end and self.process.poll() is None:
-            if all(self.enabled(pid) for pid in pids):
-                return True
-            time.sleep(0.02)
-        return False
+        wait_for(lambda: self.process.poll() is not None or all(self.enabled(pid) for pid in pids))
+        return self.process.poll() is None and all(self.enabled(pid) for pid in pids)
 
     def enabled(self, pid):
         with open("/proc/%d/maps" % pid, encoding="utf-8") as maps:
@@ -59,8 +56,9 @@ class Probing:
                     return True
         return False
 
-    def end(self):
-        self.process.send_signal(signal.SIGINT)
+    def end(self, interrupt=True):
+        if interrupt:
+            self.process.send_signal(signal.SIGINT)
         self.out = self.process.communicate(timeout=60)[0]
         try:
             with open("probing.json", encoding="utf-8") as file:
@@ -148,8 +146,7 @@ def orphans(program):
     child = int(service.tell("keep 10").split()[1])
     probing.process.kill()
     probing.process.communicate()
-    time.sleep(1)
-    claim(text_is_the_files(child, program) and text_is_the_files(service.pid, program),
+    claim(wait_for(lambda: text_is_the_files(child, program) and text_is_the_files(service.pid, program)),
           "assay is killed: parent and child are restored")
     claim(service.tell("again 40").endswith("served 40"), "and work")
     service.end()
@@ -182,12 +179,14 @@ def libraries(program, mode):
     service.tell("drop")
     service.tell("load " + second)
     same = start_of(service.pid, second) == at
+    claim(wait_for(lambda: not text_is_the_files(service.pid, second)), "it is probed, too, " + mode)
     claim(service.tell("call 25") == "called 25", "another library works at %s address, %s" %
           ("the same" if same else "another", mode))
     probing.end()
-    claim(second in probing.out and "meanwhile" in probing.out,
+    claim(os.path.basename(second) in probing.out and "was opened" in probing.out,
           "a library that was opened later is named, " + mode, probing)
-    claim(probing.calls("plugin") == 40 and probing.calls("inner2") == 80 and
+    claim(probing.calls("inner2") == 80 and probing.calls("inner3") == 50 and
+          probing.calls("plugin") == 65 and
           probing.calls("serve") == 9, "the closed library's counts are kept, exactly, " + mode, probing)
     claim(text_is_the_files(service.pid, second) and text_is_the_files(service.pid, program),
           "what lies at its addresses now is left as it is, " + mode)
