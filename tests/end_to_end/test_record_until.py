@@ -11,6 +11,8 @@ from recording import (ASSAY, claim, claim_repeated, finish, manifest, record, r
 import json
 
 LONG = 300  # seconds of CPU time that no recording here needs
+# The kernel's part is the machine's: on a busy one up to 20 %, more than the third function has.
+USER = ["-e", "cpu-clock:u"]
 
 
 def report(bundle):
@@ -18,7 +20,7 @@ def report(bundle):
 
 
 def winner(weights):
-    done = record("-F", "500", "--until", "top=1", "--max-time", "120", "-o", "winner", "--",
+    done = record("-F", "500", *USER, "--until", "top=1", "--max-time", "120", "-o", "winner", "--",
                   weights, LONG, 7, 6, 2, 1)
     told = manifest("winner")
     elapsed = (told["end"]["end_ns"] - told["start_ns"]) / 1e9
@@ -40,18 +42,18 @@ def winner(weights):
 
 
 def order(weights):
-    done = record("-F", "500", "--until", "top=3", "--max-time", "120", "-o", "order", "--",
+    done = record("-F", "500", *USER, "--until", "top=3", "--max-time", "120", "-o", "order", "--",
                   weights, LONG, 7, 6, 3, 1)
     told = manifest("order")
     claim(told["end"]["reason"] == "settled"
           and told["end"]["settled"].endswith("settled: alpha, beta, gamma_ray"),
           "top=3 ends with the three in order", (done, told["end"]))
-    done = record("-F", "500", "--until", "top=2:set", "--max-time", "120", "-o", "set", "--",
+    done = record("-F", "500", *USER, "--until", "top=2:set", "--max-time", "120", "-o", "set", "--",
                   weights, LONG, 7, 4, 4, 1)
     told = manifest("set")
     claim(told["end"]["reason"] == "settled" and "not their order" in told["end"]["settled"],
           "top=2:set is settled where the two are a tie", (done, told["end"]))
-    done = record("-F", "500", "--until", "share=±8%", "--max-time", "120", "-o", "share", "--",
+    done = record("-F", "500", *USER, "--until", "share=±8%", "--max-time", "120", "-o", "share", "--",
                   weights, LONG, 7, 4, 4, 1)
     told = manifest("share")
     claim(told["end"]["reason"] == "settled" and told["until"] == "share=±8%"
