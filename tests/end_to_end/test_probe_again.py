@@ -5,7 +5,7 @@
 import os
 import subprocess
 
-from probing import (ASSAY, build, claim, finish, probe, require_engine, run, signal, start, time)
+from probing import ASSAY, buffers_of, build, claim, finish, probe, require_engine, run, signal, start
 
 LONG = os.environ.get("LONG") == "1"
 ROUNDS = 1000 if LONG else 100
@@ -51,10 +51,10 @@ def growth(program, *words):
 
 
 def two_at_once(program):
-    process = start(program, "60", "2")
-    with subprocess.Popen([ASSAY, "probe", "-q", "--mode", "count", "-f", "stress!hot", "-d", "30",
+    process = start(program, "600", "2")
+    with subprocess.Popen([ASSAY, "probe", "-q", "--mode", "count", "-f", "stress!hot", "-d", "120",
                            "-p", str(process.pid)], stdout=subprocess.PIPE, text=True) as first:
-        time.sleep(1)
+        buffers_of(first)
         second = run(ASSAY, "probe", "-f", "stress!mid", "-d", "0.1", "-p", str(process.pid))
         claim(second.code == 1 and "probed already" in second.err,
               "a process that another assay probes is refused by name", second)

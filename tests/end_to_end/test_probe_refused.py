@@ -8,7 +8,8 @@ import subprocess
 import sys
 import tempfile
 
-from probing import ASSAY, build, claim, finish, probe, require_engine, run, signal, skip, time
+from probing import ASSAY, buffers_of, build, claim, finish, probe, require_engine, run, signal, skip
+from recording import wait_for
 
 TRACER = """import ctypes, sys, time
 if ctypes.CDLL(None).ptrace(0x4206, int(sys.argv[1]), None, None) == 0:  # PTRACE_SEIZE
@@ -57,10 +58,15 @@ def traced(program):
     end(process, "and works")
 
 
+def state(pid):
+    with open("/proc/%d/stat" % pid, encoding="ascii") as file:
+        return file.read().rpartition(")")[2].split()[0]
+
+
 def stopped(program):
     process = service(program)
     process.send_signal(signal.SIGSTOP)
-    time.sleep(0.2)
+    wait_for(lambda: state(process.pid) == "T")
     refused(process, "a stopped process: it is to go on first", "stopped")
     process.send_signal(signal.SIGCONT)
     end(process, "it goes on as before")
@@ -100,7 +106,7 @@ def no_executable_writes(program):
         for mode in ("count", "time"):
             with subprocess.Popen([ASSAY, "probe", "--mode", mode, "-f", "service!serve", "-p",
                                    str(process.pid)], stdout=subprocess.PIPE, text=True) as assay:
-                time.sleep(1)
+                buffers_of(assay)
                 tell(process, "work 77")
                 with open("/proc/%d/maps" % process.pid, encoding="utf-8") as maps:
                     claim("rwx" not in maps.read(), "nothing is writable and executable, " + mode)

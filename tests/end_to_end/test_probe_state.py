@@ -12,8 +12,9 @@ def asleep():
     claim(rows["outer"]["calls"] == rows["sleeper"]["calls"] == number(done.out, "rounds"),
           "calls are counted exactly", done)
     samples, seen = rows["sleeper"]["samples"], document["threads_seen"]
-    # at least half of the time, if not all, by a wide margin against a busy machine
-    claim(seen > 50 and samples > seen / 2, "a thread that sleeps in a callee is seen in the callee", document)
+    # More than nine looks in ten, whatever else runs: it waits for its turn in the callee, too. That half of ten
+    # looks, or of more, find it elsewhere has a chance below 1e-4.
+    claim(seen >= 10 and samples > seen / 2, "a thread that sleeps in a callee is seen in the callee", document)
     claim(rows["outer"]["samples"] + samples + document["seen_outside"] == seen and
           document["looks"] >= seen,
           "each look at a thread finds one function, the innermost, or none", done)
