@@ -52,7 +52,7 @@ struct image_cache;
 struct image {
 	const struct sys *sys;
 	pid_t pid;
-	struct image_cache *cache; /* NULL: none */
+	struct image_cache *cache;     /* NULL: none */
 	struct symbolizer *symbolizer; /* the cache's, where there is one */
 	struct image_module *modules;
 	size_t n, capacity;

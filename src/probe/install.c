@@ -76,8 +76,7 @@ static uint64_t module_bytes(const struct install *install, const struct image_m
 
 	for (size_t i = 0; i < install->n; i++) {
 		if (install->functions[i].module == module && !install->functions[i].refusal)
-			bytes += code_bytes(&install->functions[i].plan) +
-				 hook_bytes(install, i);
+			bytes += code_bytes(&install->functions[i].plan) + hook_bytes(install, i);
 	}
 	return bytes;
 }
@@ -391,8 +390,8 @@ static enum status regions_start(struct filler *filler, struct error *error)
 }
 
 /* The code from the region's start, and the journal at its end. */
-static void region_chunks(const struct filler *filler, uint32_t region, struct guardian_chunk *chunks,
-			  uint8_t *bytes, uint64_t *at)
+static void region_chunks(const struct filler *filler, uint32_t region,
+			  struct guardian_chunk *chunks, uint8_t *bytes, uint64_t *at)
 {
 	const uint64_t start = filler->install->regions[region].address + AGENT_CODE_OFFSET;
 	const uint64_t used = filler->used[region];

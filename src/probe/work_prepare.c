@@ -268,7 +268,8 @@ enum status work_stop_one(struct work *work, struct tracees *tracees, struct err
 		return STATUS_OK;
 	}
 	for (unsigned int i = 0; i < THREAD_TRIES; i++) {
-		status = tracees_stop(tracees, work->sys, work->pid, work->pid, follow_keeper(work->follow), error);
+		status = tracees_stop(tracees, work->sys, work->pid, work->pid,
+				      follow_keeper(work->follow), error);
 		if (status == STATUS_OK || status == STATUS_PERMISSION)
 			return status;
 	}
@@ -413,8 +414,8 @@ enum status work_extend(struct work *work, struct error *error)
 	status = calls_make(&mapper, extension_make, &tracees, error);
 	work_resume(work, &tracees);
 	if (status == STATUS_OK)
-		status = regions_take(work, work->n_regions,
-				      status_field(work, "\nSeccomp:") != 0, error);
+		status = regions_take(work, work->n_regions, status_field(work, "\nSeccomp:") != 0,
+				      error);
 	return status;
 }
 
