@@ -3,8 +3,9 @@
 # runner: no-sanitizer
 # runner: timeout=900
 """Aliasing found, and not found, in a few real recordings of programs of known truth: the short form of
-bench/alias_real.py. Whether a fixed clock meets a bad phase is chance, so one of up to four recordings has to show it;
-a program that chance drives is never in step with the canary.
+bench/alias_real.py. Whether a fixed clock meets a bad phase is chance, and how well the program keeps its cycle the
+machine's matter, so one of up to eight recordings has to show it; of up to three of a program that chance drives one
+must be without an alarm about the canary.
 """
 import os
 import random
@@ -35,19 +36,22 @@ def main():
     held = True
     with tempfile.TemporaryDirectory() as folder:
         alias_real.compile_program(folder)
-        for _attempt in range(4):
+        for _attempt in range(8):
             in_step = alias_real.recording(folder, "cycle", alias_real.CANARY_US, True, draw, ASSAY)
-            if in_step["alarm"]:
+            told = [f for f in in_step["findings"] if f["functions"]]
+            if told:
                 break
         held &= claim(1, in_step["alarm"], "a canary in step with the program is told", in_step)
-        told = [f for f in in_step["findings"] if f["functions"]]
         held &= claim(2, told and all(any(x["name"] in alias_real.FUNCTIONS and x["bias_hi"] > 0 for x in f["functions"])
                                       and f["next"] for f in told),
                       "with functions, how far their shares may be off, and what to do", in_step)
-        by_chance = [alias_real.recording(folder, "random", 900.0, False, draw, ASSAY) for _ in range(2)]
-        alarms = [f for r in by_chance for f in r["findings"] if f["evidence"]["test"] in ("canary", "flip")]
-        # either of two is wrong in one recording of a hundred; both, never
-        held &= claim(3, len(alarms) < 2, "a program that chance drives is not in step with the canary", alarms)
+        # An alarm is wrong in one recording of a hundred (bench/alias_rates: at most 3): of three, in 3e-5 at most.
+        for _attempt in range(3):
+            by_chance = alias_real.recording(folder, "random", 900.0, False, draw, ASSAY)
+            alarms = [f for f in by_chance["findings"] if f["evidence"]["test"] in ("canary", "flip")]
+            if not alarms:
+                break
+        held &= claim(3, not alarms, "a program that chance drives is not in step with the canary", alarms)
     print("1..3")
     return not held
 

@@ -13,6 +13,8 @@
 
 #include "target/launch.h"
 
+#define PATIENCE 6000 /* turns of 10 ms; how many it takes decides nothing */
+
 static char dir[64];
 /* execvp takes words that it could change, but does not. */
 static char touch[] = "/usr/bin/touch", shell[] = "/bin/sh", dash_c[] = "-c";
@@ -103,7 +105,7 @@ static void a_child_whose_parent_dies_ends(void **state)
 	}
 	assert_int_equal(read(report[0], &child, sizeof(child)), sizeof(child));
 	waitpid(parent, NULL, 0);
-	for (int i = 0; i < 200 && kill(child, 0) == 0; i++)
+	for (int i = 0; i < PATIENCE && kill(child, 0) == 0; i++)
 		usleep(10000);
 	assert_int_equal(kill(child, 0), -1);
 	assert_false(exists(mark));

@@ -10,6 +10,8 @@
 
 #include "target/witness.h"
 
+#define PATIENCE 6000 /* turns of 10 ms; how many it takes decides nothing */
+
 /* Runs the scene in a process group of its own, so that the test runner gets no signal. */
 static int in_own_group(int (*scene)(void))
 {
@@ -108,7 +110,7 @@ static void a_witness_does_not_outlive_its_process(void **state)
 	assert_true(read(out[0], text, sizeof(text) - 1) > 0);
 	close(out[0]);
 	assert_int_equal(sscanf(text, "%d", &pid), 1);
-	for (int i = 0; i < 200 && kill(pid, 0) == 0; i++)
+	for (int i = 0; i < PATIENCE && kill(pid, 0) == 0; i++)
 		usleep(10000);
 	assert_int_equal(kill(pid, 0), -1);
 	assert_int_equal(errno, ESRCH);
