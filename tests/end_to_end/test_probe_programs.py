@@ -23,7 +23,9 @@ ALL = "*!*"
 PYTHON3 = os.path.realpath("/usr/bin/python3")
 ENVIRONMENT = dict(os.environ, PYTHONHASHSEED="0", PYTHONDONTWRITEBYTECODE="1", LC_ALL="C.UTF-8", TZ="UTC")
 # of the functions with an exit, in mode time: what the project promises
-COVERAGE = {"libpython3.11.so.1.0": 97, "libsqlite3.so.0.8.6": 97, "redis-server": 97, "node": 97, "libc.so.6": 90}
+COVERAGE = {"libpython3.11.so.1.0": 97, "python3.11": 97, "libsqlite3.so.0.8.6": 97, "redis-server": 97,
+            "redis-check-rdb": 97, "node": 97, "cc1": 97, "libc.so.6": 90}
+# and of their calls; libc's are blocks copied by one refused function, which vary with the program: they are only told
 REFUSED_CALLS_PERCENT = 2
 
 
@@ -52,31 +54,35 @@ class Rows:
 
 
 def coverage(name, count, timed):
-    """Of each module, and of the calls of all."""
-    probed, refused, hidden = Counter(), Counter(), Counter()
-    reasons, all_calls, refused_calls = Counter(), 0, 0
+    """Of each module, and of its calls."""
+    probed, refused, calls, lost = Counter(), Counter(), Counter(), Counter()
+    reasons, worst, hidden = Counter(), Counter(), 0
     for key, row in timed.rows.items():
-        probed[key[0]] += row["state"] == "probed" and row["exits"] > 0
-        refused[key[0]] += row["state"] == "refused"
-        calls = count.rows.get(key, {}).get("calls")
+        n = count.rows.get(key, {}).get("calls")
+        calls[key[0]] += n or 0
+        probed[key[0]] += row["state"] == "probed" and bool(row["exits"])
         if row["state"] == "refused":
+            refused[key[0]] += 1
             reasons[row["reason"]] += 1
-            hidden[key[0]] += calls is None
-            refused_calls += calls or 0
-        all_calls += calls or 0
+            hidden += n is None
+            lost[key[0]] += n or 0
+            worst["%s %s (%s)" % (row["name"], key[0], row["reason"])] += n or 0
     print("# %s: %d functions probed, %d refused (%s)" %
           (name, timed.probed(), sum(refused.values()),
            ", ".join("%s %d" % pair for pair in reasons.most_common())))
-    print("# %s: %d calls, %.2f %% of them in refused functions; unknown: those of %d refused in mode count, too" %
-          (name, all_calls, 100 * refused_calls / max(all_calls, 1), sum(hidden.values())))
+    print("# %s: %d calls, %.2f %% of them in refused functions (most: %s); unknown: those of %d that mode count "
+          "refuses, too" % (name, sum(calls.values()), 100 * sum(lost.values()) / max(sum(calls.values()), 1),
+                            ", ".join("%s %d" % pair for pair in worst.most_common(3) if pair[1]), hidden))
     for module, n in probed.most_common():
-        share = 100 * n / (n + refused[module])
+        share, of_calls = 100 * n / max(n + refused[module], 1), 100 * lost[module] / max(calls[module], 1)
         if n > 500:
-            print("# %s: %.1f %% of %d functions of %s" % (name, share, n + refused[module], module))
+            print("# %s: %.1f %% of %d functions of %s; refused ones hold %.2f %% of its %d calls" %
+                  (name, share, n + refused[module], module, of_calls, calls[module]))
         if module in COVERAGE:
             claim(share >= COVERAGE[module], "%s: %s is covered as promised" % (name, module), share)
-    claim(100 * refused_calls <= REFUSED_CALLS_PERCENT * all_calls,
-          "%s: refused functions hold few of the calls" % name, (refused_calls, all_calls))
+        if COVERAGE.get(module, 0) > 90:
+            claim(of_calls <= REFUSED_CALLS_PERCENT, "%s: refused functions of %s hold few of its calls" %
+                  (name, module), of_calls)
 
 
 def everything(name, command, probed_at_least, files=(), said=""):
@@ -177,7 +183,7 @@ class Server:
 
 def load():
     """Eight clients at once, beside the job."""
-    return run("redis-benchmark", "-s", "redis.sock", "-n", "20000", "-c", "8", "-P", "4", "-q", "-t",
+    return run("redis-benchmark", "-s", "redis.sock", "-n", "3000", "-c", "8", "-P", "4", "-q", "-t",
                "set,get,incr,lpush,rpush,sadd,hset,zadd,lrange_100,mset", timeout=600).code
 
 
@@ -186,8 +192,10 @@ def redis_run(mode):
     server = Server()
     rows = assay = None
     if mode:
+        # sums of 30 000 functions for each of its threads
         assay = subprocess.Popen([ASSAY, "probe", "-q", "--json", "-o", "rows.json", "--mode", mode, "-f", ALL,
-                                  "-p", str(server.process.pid)], stderr=subprocess.PIPE, text=True)
+                                  "--buffer", "128M", "-p", str(server.process.pid)],
+                                 stderr=subprocess.PIPE, text=True)
         if not buffers_of(assay):
             return None, assay.communicate()[1]
     codes = [load()]
