@@ -513,7 +513,7 @@ static inline __attribute__((always_inline)) void leave(struct agent_block *bloc
 AGENT_SAVES_ALL void agent_full_leave(struct agent_block *block, struct agent_shared *shared,
 				      uint64_t sp, uint64_t point)
 {
-	const struct reading now = counter_read(block, shared);
+	const struct reading now = undisturbed_read(block, shared);
 
 	leave(block, shared, sp, point, &now);
 }

@@ -49,6 +49,22 @@ static inline struct reading counter_read(const struct agent_block *block,
 	return reading;
 }
 
+/* The same where a thread that was switched out meanwhile, and had to read again, would find in its caller or in the call
+ * that ends what that took. */
+static inline struct reading undisturbed_read(const struct agent_block *block,
+					      const struct agent_shared *shared)
+{
+	struct reading reading = { .good = true };
+
+	if (!by_event(shared))
+		return counter_read(block, shared);
+	reading.good = block->page &&
+		       counter_event_undisturbed((const struct perf_event_mmap_page *)block->page,
+						 counter_hardware, shared->counter & AGENT_ORDERED,
+						 &reading.value, &reading.away);
+	return reading;
+}
+
 /* The thread has been switched out since this was asked last. */
 static inline bool was_away(const struct agent_block *block)
 {
@@ -61,7 +77,7 @@ static inline bool was_away(const struct agent_block *block)
 static inline struct reading first_read(const struct agent_block *block,
 					const struct agent_shared *shared)
 {
-	return by_event(shared) ? counter_read(block, shared) : (struct reading){ 0 };
+	return by_event(shared) ? undisturbed_read(block, shared) : (struct reading){ 0 };
 }
 
 /* The clock went on while the thread was switched out: that is no call's. Returns what finding it out cost,
