@@ -7,8 +7,8 @@
 #include "cli/probe_output.h"
 #include "report/json_writer.h"
 
-static json_t *distribution(struct json_writer *w, const struct probe_result *result,
-			    const struct function_sums *sums)
+json_t *probe_json_distribution(struct json_writer *w, const struct probe_result *result,
+				const struct function_sums *sums)
 {
 	json_t *list = json_array_of(w);
 
@@ -55,7 +55,7 @@ static void times_set(struct json_writer *w, const struct probe_cli *cli,
 			 json_boolean_of(w, sums->unread || row->missing > 0));
 		json_set(w, object, "missing_share", json_real_of(w, row->missing));
 	}
-	json_set(w, object, "distribution", distribution(w, result, sums));
+	json_set(w, object, "distribution", probe_json_distribution(w, result, sums));
 	json_set(w, object, "probe_dominates", json_boolean_of(w, probe_dominates(result, row)));
 }
 
@@ -86,6 +86,34 @@ static void states_set(struct json_writer *w, const struct probe_result *result,
 		 json_text_of(w, "inclusive: the innermost probed function is looked at"));
 }
 
+static const char *exit_kind(uint8_t kind)
+{
+	switch ((enum code_site_kind)kind) {
+	case CODE_SITE_RETURN: return "return";
+	case CODE_SITE_TAIL_JUMP: return "tail-jump";
+	case CODE_SITE_TAIL_BRANCH: return "tail-branch";
+	case CODE_SITE_TAIL_INDIRECT: return "tail-indirect";
+	default: return "other";
+	}
+}
+
+/* Where the function is left; the numbers are those of mode trace's records. */
+static json_t *exits(struct json_writer *w, const struct probe_row *row)
+{
+	json_t *list = json_array_of(w);
+
+	for (uint32_t i = 0; row->exit_list && i < row->exits; i++) {
+		const struct probe_exit *from = &row->exit_list[i];
+		json_t *object = json_object_of(w);
+
+		json_set(w, object, "number", json_integer_of(w, from->number));
+		json_set(w, object, "offset", json_integer_of(w, (uint64_t)from->offset));
+		json_set(w, object, "kind", json_text_of(w, exit_kind(from->kind)));
+		json_append(w, list, object);
+	}
+	return list;
+}
+
 static json_t *function(struct json_writer *w, const struct probe_cli *cli,
 			const struct probe_result *result, const struct probe_row *row)
 {
@@ -110,9 +138,13 @@ static json_t *function(struct json_writer *w, const struct probe_cli *cli,
 		return object;
 	}
 	if (cli->options.mode != PROBE_COUNT)
-		json_set(w, object, "exits", json_integer_of(w, row->exits));
+		json_set(w, object, "exits", exits(w, row));
+	json_set(w, object, "sled", json_boolean_of(w, row->sled));
 	if (cli->options.dry_run)
 		return object;
+	json_set(w, object, "late", json_boolean_of(w, row->since_ns || row->gaps));
+	json_set(w, object, "since_ns", json_integer_of(w, row->since_ns));
+	json_set(w, object, "gaps", json_integer_of(w, row->gaps));
 	json_set(w, object, "calls", json_integer_of(w, row->sums.calls));
 	json_set(w, object, "threads", json_integer_of(w, row->sums.threads));
 	if (probe_mode_measures(cli->options.mode))
@@ -141,6 +173,8 @@ static json_t *footprint(struct json_writer *w, const struct probe_result *resul
 	json_set(w, object, "functions", json_integer_of(w, result->n_probed));
 	json_set(w, object, "sites", json_integer_of(w, result->sites));
 	json_set(w, object, "buffer_bytes", json_integer_of(w, result->buffer_bytes));
+	json_set(w, object, "slots", json_integer_of(w, result->slots));
+	json_set(w, object, "slots_used", json_integer_of(w, result->slots_used));
 	json_set(w, object, "code_bytes", json_integer_of(w, result->code_bytes));
 	json_set(w, object, "attach", stops(w, &result->attach));
 	json_set(w, object, "detach", stops(w, &result->detach));
@@ -205,6 +239,8 @@ static json_t *child(struct json_writer *w, const struct guardian_child *from)
 	json_set(w, object, "comm", json_text_of(w, from->comm));
 	json_set(w, object, "restored",
 		 from->patched ? json_boolean_of(w, !from->left) : json_null());
+	if (*from->reason) /* it was to be followed */
+		json_set(w, object, "reason", json_text_of(w, from->reason));
 	return object;
 }
 
@@ -212,9 +248,17 @@ static json_t *child(struct json_writer *w, const struct guardian_child *from)
 static json_t *process(struct json_writer *w, const struct probe_cli *cli,
 		       const struct probe_result *result, const struct probe_process *from)
 {
+	static const char *const starts[] = { [PROBE_ATTACHED] = "attached",
+					      [PROBE_LAUNCHED] = "launched",
+					      [PROBE_FORKED] = "fork",
+					      [PROBE_EXECED] = "exec" };
 	json_t *object = json_object_of(w), *list = json_array_of(w);
 
 	json_set(w, object, "pid", json_integer_of(w, (uint64_t)from->pid));
+	json_set(w, object, "comm", json_text_of(w, from->comm));
+	json_set(w, object, "start", json_text_of(w, starts[from->start]));
+	if (from->parent)
+		json_set(w, object, "parent", json_integer_of(w, (uint64_t)from->parent));
 	json_set(w, object, "ended", json_boolean_of(w, from->ended));
 	json_set(w, object, "threads", json_integer_of(w, from->threads));
 	json_set(w, object, "calls", json_integer_of(w, from->calls));
@@ -320,8 +364,10 @@ enum status probe_json(const struct probe_cli *cli, struct probe_result *result,
 	json_set(w, document, "duration_ns", json_integer_of(w, result->duration_ns));
 	json_set(w, document, "cost", cost(w, result));
 	for (size_t i = 0; i < result->n_rows; i++)
-		json_append(w, list, function(w, cli, result, &result->rows[i]));
+		if (!result->rows[i].region)
+			json_append(w, list, function(w, cli, result, &result->rows[i]));
 	json_set(w, document, "functions", list);
+	json_set(w, document, "regions", probe_json_regions(w, cli, result));
 	json_set(w, document, "edges", edges(w, result));
 	if (cli->options.mode == PROBE_TRACE)
 		trace_set(w, cli, result, document);
@@ -329,6 +375,10 @@ enum status probe_json(const struct probe_cli *cli, struct probe_result *result,
 	for (size_t i = 0; i < result->n_processes; i++)
 		json_append(w, processes, process(w, cli, result, &result->processes[i]));
 	json_set(w, document, "processes", processes);
+	if (result->n_unlisted) {
+		json_set(w, document, "processes_unlisted", json_integer_of(w, result->n_unlisted));
+		json_set(w, document, "calls_unlisted", json_integer_of(w, result->unlisted_calls));
+	}
 	json_set(w, document, "threads", json_integer_of(w, result->sums.threads));
 	json_set(w, document, "odd_exits", json_integer_of(w, result->sums.odd_exits));
 	json_set(w, document, "without_block", json_integer_of(w, result->sums.without_block));

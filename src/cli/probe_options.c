@@ -16,7 +16,11 @@ const char probe_cli_help[] =
 	"                          '!word' takes some away; 'function+N' (N bytes behind the "
 	"start) "
 	"and\n"
-	"                          'provider:mark' are points. May be given several times\n"
+	"                          'provider:mark' and 'FILE:LINE' are points: counted. Several "
+	"times\n"
+	"      --region A..B       from where A is passed to where B is, in the same thread: how "
+	"often,\n"
+	"                          and how long; each a point, or a function (its start)\n"
 	"      --mode MODE         time (default: calls, inclusive and self time), count (calls), "
 	"or\n"
 	"                          state (calls; which function each thread is in, seen at random "
@@ -42,6 +46,9 @@ const char probe_cli_help[] =
 	"sharper\n"
 	"  -d, --duration SECONDS  remove the probes then (a command runs on to its end)\n"
 	"      --buffer SIZE       memory for the sums of all threads (default 16M)\n"
+	"      --follow            also probe the processes that it makes, by fork and by exec, "
+	"and\n"
+	"                          theirs; ends when all have ended\n"
 	"      --dry-run           say what would be probed and what not, with reasons; a command "
 	"is\n"
 	"                          started and ended at its entry point\n"
@@ -76,6 +83,8 @@ enum option_code {
 	OPTION_REMOVE,
 	OPTION_SECCOMP,
 	OPTION_JSON,
+	OPTION_REGION,
+	OPTION_FOLLOW,
 	OPTION_LATER,
 };
 
@@ -97,11 +106,11 @@ static const struct option long_options[] = {
 	{ "help", no_argument, NULL, 'h' },
 	{ "event", required_argument, NULL, 'e' },
 	{ "frequency", required_argument, NULL, 'F' },
-	{ "follow", no_argument, NULL, OPTION_LATER },
+	{ "follow", no_argument, NULL, OPTION_FOLLOW },
 	{ "barrier", no_argument, NULL, OPTION_BARRIER },
 	{ "audit", no_argument, NULL, OPTION_AUDIT },
 	{ "records", required_argument, NULL, OPTION_RECORDS },
-	{ "region", required_argument, NULL, OPTION_LATER },
+	{ "region", required_argument, NULL, OPTION_REGION },
 	{ "from", required_argument, NULL, OPTION_LATER },
 	{ NULL, 0, NULL, 0 },
 };
@@ -238,6 +247,7 @@ static enum status option_take(struct probe_cli *cli, const struct sys *sys, int
 {
 	switch (option) {
 	case 'f': return selection_add(&cli->selection, sys, word, error);
+	case OPTION_REGION: return selection_add_region(&cli->selection, word, error);
 	case OPTION_MODE: return mode_parse(cli, word, error);
 	case OPTION_EVERY:
 		return number_parse("--every", word, 1000000000, &cli->options.every, error);
@@ -261,6 +271,7 @@ static enum status option_take(struct probe_cli *cli, const struct sys *sys, int
 	case OPTION_AUDIT: cli->audit = true; return STATUS_OK;
 	case OPTION_RECORDS: cli->records = word; return STATUS_OK;
 	case OPTION_BARRIER: cli->options.barrier = true; return STATUS_OK;
+	case OPTION_FOLLOW: cli->options.follow = true; return STATUS_OK;
 	case OPTION_LATER:
 		return error_set(error, STATUS_UNSUPPORTED, "--%s: not in this version", name);
 	}
@@ -282,8 +293,18 @@ static enum status whole_check(struct probe_cli *cli, int argc, char **argv, str
 	if (!cli->selection.has_include)
 		return error_set(error, STATUS_USAGE,
 				 "which functions? -f 'glob', -f '/regex/', -f 'module!glob'");
+	if (cli->selection.n_regions &&
+	    (cli->options.mode == PROBE_STATE || cli->options.mode == PROBE_TRACE ||
+	     cli->options.every > 1 || cli->options.cap))
+		return error_set(
+			error, STATUS_USAGE,
+			"--region: every passage is counted and timed: with --mode time or "
+			"count, without --every and --cap");
 	if (cli->options.n_pids && optind < argc)
 		return error_set(error, STATUS_USAGE, "-p and a command exclude each other");
+	if (cli->options.follow && cli->options.dry_run)
+		return error_set(error, STATUS_USAGE,
+				 "--dry-run looks at what is there now: not with --follow");
 	if (!cli->options.n_pids && optind >= argc)
 		return error_set(error, STATUS_USAGE, "which program? -p PID, or a command");
 	if (!probe_mode_measures(cli->options.mode) &&

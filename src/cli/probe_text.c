@@ -11,10 +11,11 @@
 #include "report/digits.h"
 #include "report/escape.h"
 
-#define Z_95           1.96
-#define REFUSED_SHOWN  20u
-#define SHARES_SHOWN   10u
-#define CHILDREN_SHOWN 20u
+#define Z_95            1.96
+#define REFUSED_SHOWN   20u
+#define SHARES_SHOWN    10u
+#define CHILDREN_SHOWN  20u
+#define PROCESSES_SHOWN 64u
 
 double probe_value(const struct probe_result *result, double ticks)
 {
@@ -26,8 +27,9 @@ double probe_value(const struct probe_result *result, double ticks)
 bool probe_dominates(const struct probe_result *result, const struct probe_row *row)
 {
 	const double n = (double)row->sums.timed;
+	const double pair = row->region ? result->passage_pair_ticks : result->pair_ticks;
 
-	return n > 0 && result->pair_ticks > (double)row->sums.inclusive / n / 2;
+	return n > 0 && pair > (double)row->sums.inclusive / n / 2;
 }
 
 double probe_seen_share(const struct probe_result *result, const struct probe_row *row)
@@ -112,6 +114,10 @@ static void notes_add(const struct probe_cli *cli, const struct probe_result *re
 	if (row->refused_in)
 		output_format(output, "  [not in %u of the processes: %s]", row->refused_in,
 			      row->reason);
+	if (row->since_ns)
+		output_format(output, "  [late: from %.3f s on]", (double)row->since_ns / 1e9);
+	if (row->gaps)
+		output_format(output, "  [late again: opened anew %u times]", row->gaps);
 	if (sums->abandoned)
 		output_format(output, "  [%llu abandoned]", (unsigned long long)sums->abandoned);
 	if (sums->dropped)
@@ -194,7 +200,8 @@ static const char *subject(const struct probe_result *result, char *text, size_t
 	if (result->n_processes == 1)
 		snprintf(text, size, "process %d", result->processes->pid);
 	else
-		snprintf(text, size, "%zu processes", result->n_processes);
+		snprintf(text, size, "%llu processes",
+			 (unsigned long long)(result->n_processes + result->n_unlisted));
 	return text;
 }
 
@@ -207,31 +214,50 @@ static int compare_shares(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-/* Of several processes, what each did. */
+/* What one did of several. */
+static void process_add(struct probe_process *process, struct output *output)
+{
+	output_format(output, "\nprocess %d", process->pid);
+	if (process->start >= PROBE_FORKED) {
+		output_add(output, " (");
+		escape_for_terminal(output, process->comm);
+		output_format(output, ", %s of %d)",
+			      process->start == PROBE_EXECED ? "exec, child" : "fork",
+			      process->parent);
+	}
+	output_format(output, ": %llu calls of %zu functions, %llu threads%s\n",
+		      (unsigned long long)process->calls, process->n,
+		      (unsigned long long)process->threads,
+		      process->ended ? ", until it ended" : "");
+	if (process->n)
+		qsort(process->shares, process->n, sizeof(*process->shares), compare_shares);
+	for (size_t k = 0; k < process->n && k < SHARES_SHOWN; k++) {
+		output_format(output, "%14llu  ", (unsigned long long)process->shares[k].calls);
+		escape_for_terminal(output, process->shares[k].name);
+		output_add(output, "  ");
+		escape_for_terminal(output, process->shares[k].module);
+		output_add(output, "\n");
+	}
+	if (process->n > SHARES_SHOWN)
+		output_format(output, "  ... and %zu more (--json lists all)\n",
+			      process->n - SHARES_SHOWN);
+}
+
 static void processes_add(struct probe_result *result, struct output *output)
 {
-	for (size_t i = 0; result->n_processes > 1 && i < result->n_processes; i++) {
-		struct probe_process *process = &result->processes[i];
+	const size_t shown =
+		result->n_processes < PROCESSES_SHOWN ? result->n_processes : PROCESSES_SHOWN;
+	uint64_t more = result->unlisted_calls;
 
-		output_format(output, "\nprocess %d: %llu calls of %zu functions, %llu threads%s\n",
-			      process->pid, (unsigned long long)process->calls, process->n,
-			      (unsigned long long)process->threads,
-			      process->ended ? ", until it ended" : "");
-		if (process->n)
-			qsort(process->shares, process->n, sizeof(*process->shares),
-			      compare_shares);
-		for (size_t k = 0; k < process->n && k < SHARES_SHOWN; k++) {
-			output_format(output, "%14llu  ",
-				      (unsigned long long)process->shares[k].calls);
-			escape_for_terminal(output, process->shares[k].name);
-			output_add(output, "  ");
-			escape_for_terminal(output, process->shares[k].module);
-			output_add(output, "\n");
-		}
-		if (process->n > SHARES_SHOWN)
-			output_format(output, "  ... and %zu more (--json lists all)\n",
-				      process->n - SHARES_SHOWN);
-	}
+	for (size_t i = 0; result->n_processes > 1 && i < shown; i++)
+		process_add(&result->processes[i], output);
+	for (size_t i = shown; i < result->n_processes; i++)
+		more += result->processes[i].calls;
+	if (result->n_processes > shown || result->n_unlisted)
+		output_format(
+			output, "\n... and %llu more processes: %llu calls\n",
+			(unsigned long long)(result->n_processes - shown + result->n_unlisted),
+			(unsigned long long)more);
 }
 
 /* Time that threads were switched out is no call's; or why it is. */
@@ -275,7 +301,8 @@ static void children_add(const struct probe_result *result, struct output *outpu
 			output_format(output, "%schild %d of %d (", shown == 1 ? "\n" : "",
 				      child->pid, process->pid);
 			escape_for_terminal(output, child->comm);
-			output_format(output, "): not followed%s\n",
+			output_format(output, "): %s%s\n",
+				      *child->reason ? child->reason : "not followed",
 				      !child->patched ? ""
 				      : child->left   ? ", its code could not be restored"
 						      : ", its code restored");
@@ -322,6 +349,15 @@ static void head_add(const struct probe_cli *cli, const struct probe_result *res
 	output_add(output, "\n");
 }
 
+/* Or point: regions have a table of their own. */
+static bool any_function(const struct probe_result *result)
+{
+	for (size_t i = 0; i < result->n_rows; i++)
+		if (!result->rows[i].region && !result->rows[i].refused)
+			return true;
+	return false;
+}
+
 void probe_text(const struct probe_cli *cli, struct probe_result *result, struct output *output)
 {
 	const bool timed = probe_mode_measures(cli->options.mode) && !cli->options.dry_run;
@@ -336,15 +372,15 @@ void probe_text(const struct probe_cli *cli, struct probe_result *result, struct
 			"%llu of them in no probed function\n\n%14s %13s %9s %15s  function\n",
 			(unsigned long long)result->looks, (unsigned long long)result->threads_seen,
 			(unsigned long long)result->seen_outside, "calls", "seen", "share", "95 %");
-	else if (timed)
+	else if (timed && any_function(result))
 		output_format(output, "%14s %13s %13s %13s  function\n", "calls", "total",
 			      cli->options.every > 1 ? "+-" : "self", "mean");
-	else if (!cli->options.dry_run)
+	else if (!cli->options.dry_run && !timed && any_function(result))
 		output_format(output, "%14s  function\n", "calls");
 	for (size_t i = 0; i < result->n_rows; i++) {
 		const struct probe_row *row = &result->rows[i];
 
-		if (row->refused)
+		if (row->refused || row->region)
 			continue;
 		if (timed)
 			row_time(cli, result, row, output);
@@ -360,6 +396,7 @@ void probe_text(const struct probe_cli *cli, struct probe_result *result, struct
 		notes_add(cli, result, row, output);
 		output_add(output, "\n");
 	}
+	probe_regions(cli, result, output);
 	if (!cli->options.dry_run)
 		processes_add(result, output);
 	children_add(result, output);

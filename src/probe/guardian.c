@@ -7,7 +7,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -15,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "probe/guardian_work.h"
+#include "probe/follow.h"
 
 enum operation {
 	OP_SEIZE = 1,
@@ -24,7 +26,10 @@ enum operation {
 	OP_PREPARE,
 	OP_APPLY,
 	OP_REMOVE,
-	OP_RECOVER
+	OP_RECOVER,
+	OP_EXTEND,
+	OP_FOLLOW,
+	OP_EVENT
 };
 
 struct guardian_write *guardian_writes(struct guardian_arena *arena)
@@ -67,7 +72,8 @@ static void answer_send(int fd, int passed)
 		;
 }
 
-static bool answer_receive(int fd, int *passed)
+/* Bytes that are no answer say that there are events. */
+static bool answer_receive(int fd, int *passed, bool *news)
 {
 	char byte, control[CMSG_SPACE(sizeof(int))];
 	struct iovec vector = { &byte, 1 };
@@ -78,9 +84,11 @@ static bool answer_receive(int fd, int *passed)
 	struct cmsghdr *header;
 	ssize_t n;
 
-	do
+	do {
+		message.msg_controllen = sizeof(control);
 		n = recvmsg(fd, &message, MSG_CMSG_CLOEXEC);
-	while (n < 0 && errno == EINTR);
+		*news |= n == 1 && byte == 'e';
+	} while ((n < 0 && errno == EINTR) || (n == 1 && byte == 'e'));
 	if (n != 1)
 		return false;
 	header = CMSG_FIRSTHDR(&message);
@@ -89,18 +97,65 @@ static bool answer_receive(int fd, int *passed)
 	return true;
 }
 
-static enum status operate(struct work *work, struct error *error)
+static enum status apply(struct follow *follow, struct work *work, struct error *error)
 {
-	switch ((enum operation)work->arena->operation) {
+	enum status status;
+
+	work->complete = false;
+	work->program = work->arena->program;
+	work->told = follow->signal_fd >= 0;
+	if (work->family && !--work->family->users)
+		free(work->family);
+	work->family = NULL;
+	status = work_apply(work, error);
+	if (status != STATUS_OK)
+		work->program = 0;
+	work->complete = status == STATUS_OK && work->decided;
+	return status;
+}
+
+static enum status let_go(struct follow *follow, struct work *work, struct error *error)
+{
+	if (follow->signal_fd < 0)
+		return work_let_go(work, error);
+	follow_let_go(follow, work);
+	return STATUS_OK;
+}
+
+/* `*passed`: a descriptor that the answer takes along, and that is closed then. */
+static enum status operate(struct follow *follow, int *passed, struct error *error)
+{
+	struct guardian_arena *arena = follow->arena;
+	struct work *work =
+		follow->signal_fd < 0 ? follow->works[0] : follow_find(follow, arena->pid);
+	const enum operation operation = (enum operation)arena->operation;
+	enum status status = STATUS_OK;
+
+	if (operation == OP_EVENT) {
+		*passed = follow_event(follow, &arena->event);
+		return STATUS_OK;
+	}
+	if (operation == OP_REMOVE && follow->signal_fd >= 0)
+		return follow_remove(follow, error);
+	if (!work)
+		return error_set(error, STATUS_NOT_FOUND, "process %d has ended", arena->pid);
+	switch (operation) {
 	case OP_SEIZE: return work_seize(work, error);
 	case OP_RUN_TO_ENTRY: return work_run_to_entry(work, error);
-	case OP_LET_GO: return work_let_go(work, error);
-	case OP_PREPARE: return work_prepare(work, error);
-	case OP_APPLY: return work_apply(work, error);
+	case OP_FOLLOW: return follow_begin(follow, error);
+	case OP_LET_GO: return let_go(follow, work, error);
+	case OP_PREPARE: status = work_prepare(work, error); break;
+	case OP_APPLY: status = apply(follow, work, error); break;
 	case OP_REMOVE: return work_remove(work, error);
-	case OP_RECOVER: return work_recover(work, error);
+	case OP_RECOVER: status = work_recover(work, error); break;
+	case OP_EXTEND: status = work_extend(work, error); break;
+	case OP_EVENT: break;
 	}
-	return error_set(error, STATUS_UNSUPPORTED, "the guardian does not know this request");
+	*passed = work->memfd;
+	work->memfd = -1;
+	if (status != STATUS_OK && work->follow)
+		follow_check(follow, work);
+	return status;
 }
 
 /* Leaves the terminal and the pipes of assay alone: who reads them must not wait for this process. */
@@ -116,34 +171,63 @@ static void descriptors_leave(int keep)
 	}
 }
 
+/* Requests, and what happens to followed processes in between, until assay has gone. */
+static void serve(struct follow *follow, int fd)
+{
+	struct guardian_arena *arena = follow->arena;
+	bool told = false; /* of the events that there are */
+
+	for (;;) {
+		struct pollfd fds[] = { { fd, POLLIN, 0 }, { follow->signal_fd, POLLIN, 0 } };
+		const uint64_t idle_ns = follow_turn(follow);
+		const struct timespec timeout = { (time_t)(idle_ns / 1000000000),
+						  (long)(idle_ns % 1000000000) };
+		int passed = -1;
+		char byte;
+		ssize_t n;
+
+		if (follow->n_events && !told)
+			told = send(fd, "e", 1, MSG_NOSIGNAL) == 1;
+		if (ppoll(fds, 2, idle_ns == UINT64_MAX ? NULL : &timeout, NULL) < 0 &&
+		    errno != EINTR)
+			return;
+		if (!fds[0].revents)
+			continue;
+		n = recv(fd, &byte, 1, 0);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n != 1)
+			return;
+		arena->error = (struct error){ .status = STATUS_OK };
+		arena->status = operate(follow, &passed, &arena->error);
+		if (arena->operation == OP_EVENT)
+			told = arena->event.kind != GUARDIAN_NOTHING;
+		answer_send(fd, passed);
+		if (passed >= 0)
+			close(passed);
+	}
+}
+
 static _Noreturn void guardian_main(const struct sys *sys, struct guardian_arena *arena, int fd)
 {
-	struct work work = { .sys = sys, .arena = arena, .memory_fd = -1, .memfd = -1 };
+	struct follow follow;
 	struct error error;
 	sigset_t all;
-	char byte;
-	ssize_t n;
 
 	setsid();
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	prctl(PR_SET_NAME, GUARDIAN_COMM);
 	descriptors_leave(fd);
-	for (;;) {
-		n = recv(fd, &byte, 1, 0);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n != 1)
-			break;
-		arena->error = (struct error){ .status = STATUS_OK };
-		arena->status = operate(&work, &arena->error);
-		answer_send(fd, work.memfd);
-		if (work.memfd >= 0)
-			close(work.memfd);
-		work.memfd = -1;
-	}
-	if (work_remove(&work, &error) != STATUS_OK || work.holding)
-		(void)!work_let_go(&work, &error);
+	if (!follow_init(&follow, sys, arena))
+		_exit(1);
+	serve(&follow, fd);
+	if (follow.over)
+		_exit(0);
+	if (follow.signal_fd >= 0)
+		(void)!follow_remove(&follow, &error);
+	else if (work_remove(follow.works[0], &error) != STATUS_OK || follow.works[0]->holding)
+		(void)!work_let_go(follow.works[0], &error);
 	_exit(0);
 }
 
@@ -201,7 +285,7 @@ static enum status lost(const struct guardian *guardian, struct error *error)
 {
 	return error_set(error, STATUS_IO,
 			 "the guardian process has ended: probes are off, but the patched bytes of "
-			 "process %d stay until it ends",
+			 "process %d stay until the next assay probe of it, or --remove",
 			 guardian->arena->pid);
 }
 
@@ -214,7 +298,7 @@ static enum status request_send(struct guardian *guardian, enum operation operat
 
 static enum status answer_wait(struct guardian *guardian, int *passed, struct error *error)
 {
-	if (!answer_receive(guardian->fd, passed))
+	if (!answer_receive(guardian->fd, passed, &guardian->news))
 		return lost(guardian, error);
 	if (guardian->arena->status != STATUS_OK && error)
 		*error = guardian->arena->error;
@@ -256,6 +340,11 @@ enum status guardian_prepare(struct guardian *guardian, int *memfd, struct error
 	return ask(guardian, OP_PREPARE, memfd, error);
 }
 
+enum status guardian_extend(struct guardian *guardian, struct error *error)
+{
+	return ask(guardian, OP_EXTEND, NULL, error);
+}
+
 enum status guardian_apply(struct guardian *guardian, struct error *error)
 {
 	return ask(guardian, OP_APPLY, NULL, error);
@@ -270,4 +359,27 @@ enum status guardian_recover(struct guardian *guardian, pid_t pid, struct error 
 {
 	guardian->arena->pid = pid;
 	return ask(guardian, OP_RECOVER, NULL, error);
+}
+
+enum status guardian_follow(struct guardian *guardian, struct error *error)
+{
+	return ask(guardian, OP_FOLLOW, NULL, error);
+}
+
+enum status guardian_event_take(struct guardian *guardian, struct guardian_event *event, int *memfd,
+				struct error *error)
+{
+	enum status status;
+	char bytes[16];
+
+	/* bytes that say so are taken before the question: one that is sent behind the answer is news again */
+	while (recv(guardian->fd, bytes, sizeof(bytes), MSG_DONTWAIT) > 0)
+		;
+	*memfd = -1;
+	*event = (struct guardian_event){ .kind = GUARDIAN_NOTHING };
+	guardian->news = false;
+	status = ask(guardian, OP_EVENT, memfd, error);
+	if (status == STATUS_OK)
+		*event = guardian->arena->event;
+	return status;
 }

@@ -31,6 +31,9 @@
 #define GUARDIAN_MAX_BUSY     8u
 #define GUARDIAN_ARENA_BYTES  (UINT64_C(1) << 30) /* of address space; touched as needed */
 #define GUARDIAN_STOP_WRITES  2000u /* sites that are written while all threads stand */
+#define GUARDIAN_MAX_FOLLOWED \
+	1024u /* processes at once; the kernel marks 2048 words of a robust list */
+#define GUARDIAN_REASON_BYTES 96u
 
 /* Bytes of the target's text to be changed, with all threads stopped and none inside (busy_start, busy_end). */
 struct guardian_write {
@@ -65,12 +68,33 @@ struct guardian_stops {
 	uint64_t threads; /* most seen in one stop */
 };
 
-/* A process that the target has made, and that was there when the probes were removed. */
+/* A process that the target has made, and that was there when the probes were removed; or that was to be followed
+ * and could not be (`reason` says why), whether it is there or not. */
 struct guardian_child {
 	pid_t pid;
 	char comm[16];
+	char reason[GUARDIAN_REASON_BYTES];
 	bool patched;  /* forked while probes were on: it had the patched bytes */
 	uint64_t left; /* of these, those that could not be restored */
+};
+
+/* What assay has to do something about when processes are followed. */
+enum guardian_event_kind {
+	GUARDIAN_NOTHING = 0,
+	GUARDIAN_BORN, /* by fork of a probed process: held; it has buffers, and they are off */
+	GUARDIAN_READY, /* new code, by exec or by fork of a process whose probes were not all there: held */
+	GUARDIAN_ENDED /* a process, or the code that it had before it called exec */
+};
+
+struct guardian_event {
+	enum guardian_event_kind kind;
+	pid_t pid, parent;
+	uint32_t
+		program; /* as the arena's was when the probes of it (born: of its parent) were applied */
+	bool by_exec; /* ready: new code; ended: it goes on with new code */
+	bool last;    /* ended: no other process of its program lives or will be born */
+	char comm[16];
+	uint64_t buffers; /* born: their address in it */
 };
 
 struct guardian_arena {
@@ -83,6 +107,7 @@ struct guardian_arena {
 	struct guardian_region regions[GUARDIAN_MAX_REGIONS];
 	uint64_t n_writes, n_chunks; /* in the payload: writes first, then chunks, then bytes */
 	bool allow_seccomp;
+	uint32_t program;                 /* assay's number for what is applied */
 	uint64_t busy[GUARDIAN_MAX_BUSY]; /* leftover regions that a thread stood in */
 	uint32_t n_busy;
 	/* answer */
@@ -98,6 +123,9 @@ struct guardian_arena {
 		other_owner; /* of a recover: thread of an assay that probes the process now, 0: none */
 	struct guardian_child children[GUARDIAN_MAX_CHILDREN];
 	uint64_t n_children; /* may be more than the list holds */
+	struct guardian_event event;
+	uint32_t n_live,
+		n_events; /* followed processes, events not asked for: written at any time, atomically */
 	uint8_t payload[];
 };
 
@@ -105,6 +133,7 @@ struct guardian {
 	const struct sys *sys;
 	pid_t pid; /* 0: none */
 	int fd;
+	bool news; /* there may be events */
 	struct guardian_arena *arena;
 };
 
@@ -132,6 +161,9 @@ MUST_CHECK enum status guardian_let_go(struct guardian *guardian, struct error *
  * address in the target. */
 MUST_CHECK enum status guardian_prepare(struct guardian *guardian, int *memfd, struct error *error);
 
+/* Maps further regions (arena: regions) for the buffers that guardian_prepare has mapped. */
+MUST_CHECK enum status guardian_extend(struct guardian *guardian, struct error *error);
+
 /* Writes chunks, then, in as few stops as GUARDIAN_STOP_WRITES allows, the writes; the state of each is left
  * in the arena. */
 MUST_CHECK enum status guardian_apply(struct guardian *guardian, struct error *error);
@@ -143,6 +175,15 @@ MUST_CHECK enum status guardian_remove(struct guardian *guardian, struct error *
 /* Puts back what stands in the text of arena->pid since an assay and its guardian were both killed: arena->restored
  * places, or nothing when another assay is at work there (other_owner). */
 MUST_CHECK enum status guardian_recover(struct guardian *guardian, pid_t pid, struct error *error);
+
+/* Stays attached to arena->pid and to whatever processes it makes from now on (follow.h): until guardian_remove, which
+ * puts all of them right. Requests go to the process that arena->pid names. */
+MUST_CHECK enum status guardian_follow(struct guardian *guardian, struct error *error);
+
+/* Takes the next event; GUARDIAN_NOTHING when there is none. *memfd: the buffers of one that was born, for the caller
+ * to close, else -1. When the descriptor `fd` is readable there are events. */
+MUST_CHECK enum status guardian_event_take(struct guardian *guardian, struct guardian_event *event,
+					   int *memfd, struct error *error);
 
 /* The arena's payload, laid out for this many writes and chunks; NULL when it is too much. */
 struct guardian_write *guardian_writes(struct guardian_arena *arena);

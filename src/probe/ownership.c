@@ -5,6 +5,7 @@
 #include "probe/ownership.h"
 
 #include <errno.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -38,6 +39,27 @@ enum status ownership_take(struct ownership *ownership, struct agent_shared *sha
 	__atomic_store_n(&ownership->head.next, (void *)&shared->robust_next, __ATOMIC_RELEASE);
 	__atomic_store_n(&shared->owner, ownership->tid, __ATOMIC_RELEASE);
 	return STATUS_OK;
+}
+
+void ownership_drop(struct ownership *ownership, struct agent_shared *shared)
+{
+	size_t at = 0;
+	void *next;
+
+	while (at < ownership->n && ownership->owned[at] != shared)
+		at++;
+	if (at == ownership->n)
+		return;
+	/* the list is this array's, whatever the target has made of its own part */
+	next = at ? (void *)&ownership->owned[at - 1]->robust_next : (void *)&ownership->head;
+	if (at + 1 < ownership->n)
+		ownership->owned[at + 1]->robust_next = (uint64_t)(uintptr_t)next;
+	else
+		__atomic_store_n(&ownership->head.next, next, __ATOMIC_RELEASE);
+	__atomic_store_n(&shared->owner, 0, __ATOMIC_RELEASE);
+	ownership->n--;
+	memmove(&ownership->owned[at], &ownership->owned[at + 1],
+		(ownership->n - at) * sizeof(struct agent_shared *));
 }
 
 void ownership_end(struct ownership *ownership)

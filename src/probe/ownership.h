@@ -16,7 +16,7 @@
 #include "agent/layout.h"
 #include "base/status.h"
 
-#define OWNERSHIP_MAX 64u
+#define OWNERSHIP_MAX 1536u /* the kernel marks 2048 words of a list (ROBUST_LIST_LIMIT) */
 
 struct ownership {
 	struct { /* struct robust_list_head of <linux/futex.h> */
@@ -37,6 +37,9 @@ MUST_CHECK enum status ownership_begin(struct ownership *ownership, struct error
 /* Takes the word: agents of these buffers run from now on. */
 MUST_CHECK enum status ownership_take(struct ownership *ownership, struct agent_shared *shared,
 				      struct error *error);
+
+/* Gives one word back: agents of these buffers are off, and they may be unmapped. */
+void ownership_drop(struct ownership *ownership, struct agent_shared *shared);
 
 /* Gives all words back: agents are off. */
 void ownership_end(struct ownership *ownership);

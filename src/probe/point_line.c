@@ -128,8 +128,7 @@ static enum status end_missing(const struct probe *probe, const struct selection
 			 near_names(probe, word->glob, near, sizeof(near)));
 }
 
-/* Its module is named, and is not there: it may come. */
-static bool is_awaited(const struct probe *probe, const struct selection_word *word)
+bool point_word_awaited(const struct probe *probe, const struct selection_word *word)
 {
 	for (size_t i = 0; word->module && i < probe->image.n; i++)
 		if (selection_is_of_module(word, probe->image.modules[i].path))
@@ -144,7 +143,7 @@ enum status point_words_check(const struct probe *probe, struct error *error)
 	for (size_t i = 0; i < selection->n; i++) {
 		const struct selection_word *word = &selection->words[i];
 
-		if (word->used || (!probe->options->dry_run && is_awaited(probe, word)))
+		if (word->used || (!probe->options->dry_run && point_word_awaited(probe, word)))
 			continue;
 		if (word->kind == SELECTION_LINE)
 			return line_missing(probe, word, error);

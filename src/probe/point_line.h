@@ -15,4 +15,9 @@ bool point_line_find(const struct image_module *module, const struct selection_w
 /* True when a word means a line that has code in this module. */
 bool point_line_any(const struct selection *selection, const struct image_module *module);
 
+struct probe;
+
+/* True when the word's module is named, and is not there: it may come. */
+bool point_word_awaited(const struct probe *probe, const struct selection_word *word);
+
 #endif

@@ -157,7 +157,8 @@ static void place_add(struct choice *choice, struct install_point *point, uint64
 		point->module = choice->module;
 		point->address = address;
 	}
-	point->places[point->n++] = (struct install_place_of_point){ (uint32_t)place, role };
+	point->places[point->n++] =
+		(struct install_place_of_point){ (uint32_t)place, (uint8_t)role };
 	choice->install->functions[place].hooked = true;
 }
 

@@ -14,9 +14,11 @@
 #include "probe/install.h"
 #include "probe/metric.h"
 #include "probe/ownership.h"
+#include "probe/passages.h"
 #include "target/launch.h"
 
-#define PROBE_MAX_PIDS OWNERSHIP_MAX
+#define PROBE_MAX_PIDS   64u
+#define PROBE_MAX_LISTED 1000u /* followed processes that are told of one by one */
 
 struct probe_options {
 	enum probe_mode mode;
@@ -34,6 +36,7 @@ struct probe_options {
 	const struct launch_state *launch_state;
 	int signal_fd; /* SIGINT, SIGTERM ... as a descriptor, -1: none */
 	bool dry_run, allow_seccomp;
+	bool follow; /* the processes that the targets make are probed, too */
 };
 
 struct probe_progress {
@@ -48,13 +51,27 @@ struct probe_hooks {
 	uint64_t progress_ns; /* 0: none */
 };
 
+/* Where a function is left: the `number` that records of mode trace have, and how far behind its start it stands (in
+ * front of it, below 0: a part that was split off). */
+struct probe_exit {
+	uint32_t number;
+	uint8_t kind; /* enum code_site_kind */
+	int64_t offset;
+};
+
 struct probe_row {
 	char *name, *symbol, *module,
 		*aliases; /* symbol: NULL when it is the name; aliases: NULL or "a, b" */
 	const char *reason, *reason_text; /* of a refusal */
 	uint64_t address;                 /* the object's own */
+	struct probe_exit *exit_list;     /* of a function, where they are probed; NULL: not told */
+	bool region;                      /* of the program, from one place to another */
+	bool sled;                        /* its entry is a sled of the compiler's */
+	struct passage_sums passages;     /* of a region; sums.calls are those that ended */
 	bool refused, capped;
-	uint32_t exits;            /* ways out of it that are probed; mode count: 0 */
+	uint64_t since_ns; /* calls are counted from then on, after the start; 0: from the start */
+	uint32_t gaps;     /* times that its library was closed, opened and written again */
+	uint32_t exits;    /* ways out of it that are probed; mode count: 0 */
 	uint32_t refused_in;       /* how many of several processes */
 	struct function_sums sums; /* ticks, of all processes */
 	uint64_t seen;             /* mode state: times that a thread was seen in it */
@@ -69,9 +86,13 @@ struct probe_share {
 	int64_t inclusive, self; /* ticks */
 };
 
+enum probe_start { PROBE_ATTACHED, PROBE_LAUNCHED, PROBE_FORKED, PROBE_EXECED };
+
 struct probe_process {
-	pid_t pid;
-	bool ended; /* while it was probed */
+	pid_t pid, parent; /* parent 0: it is a target itself */
+	enum probe_start start;
+	char comm[16];
+	bool ended; /* while it was probed; or, by exec, what it was */
 	uint64_t threads, calls;
 	struct probe_share *shares; /* functions that it called */
 	size_t n, capacity;
@@ -103,9 +124,10 @@ struct probe_result {
 	size_t n_rows, capacity;
 	struct probe_process *processes;
 	size_t n_processes, processes_capacity;
+	uint64_t n_unlisted, unlisted_calls; /* followed processes beyond PROBE_MAX_LISTED */
 	uint32_t n_probed, n_refused;
 	uint64_t duration_ns;
-	double ticks_per_ns, pair_ticks, inner_ticks;
+	double ticks_per_ns, pair_ticks, inner_ticks, passage_pair_ticks;
 	struct metric metric;
 	struct probe_node *nodes; /* mode trace: parents before children */
 	size_t n_nodes, nodes_capacity;
@@ -117,6 +139,7 @@ struct probe_result {
 	struct buffers_sums sums;
 	struct guardian_stops attach, detach;
 	uint64_t sites, buffer_bytes, code_bytes;
+	uint64_t slots, slots_used; /* for functions in the buffers; spare ones are for later */
 	uint64_t not_restored; /* writes that were no longer ours when they were to be undone */
 	uint32_t n_blocks;
 	int exit_code, signal; /* of a launched command */

@@ -40,15 +40,34 @@ static void text_scan(const uint8_t *text, size_t size, uint64_t address,
 	}
 }
 
-enum status remote_find(const struct remote *remote, struct remote_pattern *patterns, size_t n,
+/* Of the size of any pattern. */
+static bool is_still_there(const struct remote *remote, const struct remote_pattern *pattern,
+			   uint64_t at)
+{
+	uint8_t bytes[16];
+
+	return at && pattern->size <= sizeof(bytes) &&
+	       sys_pread_full(remote->sys, remote->memory_fd, bytes, pattern->size, (off_t)at) ==
+		       (ssize_t)pattern->size &&
+	       !memcmp(bytes, pattern->bytes, pattern->size);
+}
+
+enum status remote_find(struct remote *remote, struct remote_pattern *patterns, size_t n,
 			struct error *error)
 {
 	char path[64], *text;
 	const char *at;
 	struct map map;
-	uint8_t *code = malloc(SCAN_MAX);
+	uint8_t *code;
 	enum status status;
 
+	for (size_t i = 0; i < n && i < REMOTE_PATTERNS; i++) {
+		if (is_still_there(remote, &patterns[i], remote->known[i]))
+			patterns[i].found = remote->known[i];
+	}
+	if (all_found(patterns, n))
+		return STATUS_OK;
+	code = malloc(SCAN_MAX);
 	snprintf(path, sizeof(path), "/proc/%d/maps", remote->pid);
 	status = sys_read_file(remote->sys, -1, path, MAPS_MAX_BYTES, &text, NULL, error);
 	if (status != STATUS_OK || !code) {
@@ -68,6 +87,8 @@ enum status remote_find(const struct remote *remote, struct remote_pattern *patt
 		if (got > 0)
 			text_scan(code, (size_t)got, map.start, patterns, n);
 	}
+	for (size_t i = 0; i < n && i < REMOTE_PATTERNS; i++)
+		remote->known[i] = patterns[i].found;
 	free(text);
 	free(code);
 	return STATUS_OK;
@@ -79,9 +100,10 @@ enum status remote_begin(struct remote *remote, const struct sys *sys, pid_t pid
 	uint64_t all = ~UINT64_C(0);
 	enum status status;
 
-	*remote = (struct remote){
-		.sys = sys, .pid = pid, .tid = thread->tid, .memory_fd = memory_fd
-	};
+	remote->sys = sys;
+	remote->pid = pid;
+	remote->tid = thread->tid;
+	remote->memory_fd = memory_fd;
 	if (!registers_get(remote->tid, &remote->registers) ||
 	    ptrace(PTRACE_GETSIGMASK, remote->tid, (void *)8, &remote->mask) < 0)
 		return error_set_errno(error, STATUS_IO, errno,

@@ -23,13 +23,17 @@
 #include "probe/registers.h"
 #include "probe/tracee.h"
 
+#define REMOTE_PATTERNS 2u /* that are looked for at most */
+
 struct remote {
 	const struct sys *sys;
 	pid_t pid, tid;
 	int memory_fd; /* /proc/PID/mem, borrowed */
 	uint64_t gadget, stack;
-	uint64_t link; /* AArch64: where the gadget returns to */
-	void *vectors; /* AArch64: SVE registers that a call would clear, NULL: none */
+	uint64_t known
+		[REMOTE_PATTERNS]; /* where they were in this process or its parent, 0: unknown */
+	uint64_t link;             /* AArch64: where the gadget returns to */
+	void *vectors;             /* AArch64: SVE registers that a call would clear, NULL: none */
 	size_t vectors_bytes;
 	uint64_t mask; /* the thread's own signal mask */
 	struct registers registers;
@@ -43,8 +47,8 @@ struct remote_pattern {
 };
 
 /* Looks for all of them. Not to be found is no failure. */
-MUST_CHECK enum status remote_find(const struct remote *remote, struct remote_pattern *patterns,
-				   size_t n, struct error *error);
+MUST_CHECK enum status remote_find(struct remote *remote, struct remote_pattern *patterns, size_t n,
+				   struct error *error);
 
 /* Per architecture: finds the instructions, chooses `gadget` and `stack`, and writes there what leads the thread back
  * to where it is. Registers and mask have been read. */
@@ -54,7 +58,7 @@ MUST_CHECK enum status remote_chain_write(struct remote *remote, const struct re
 /* Per architecture: puts back what calls have cleared of the vector registers. */
 void remote_vectors_restore(struct remote *remote);
 
-/* Prepares a stopped thread (plain) for calls. */
+/* Prepares a stopped thread (plain) for calls. `remote` is zero but for `known`, which it may have from a time before. */
 MUST_CHECK enum status remote_begin(struct remote *remote, const struct sys *sys, pid_t pid,
 				    const struct tracee *thread, int memory_fd,
 				    struct error *error);

@@ -8,6 +8,8 @@
 #include "base/array.h"
 #include "probe/probe_state.h"
 
+#define NODES_MOST (4 * (size_t)REPLAY_MAX_NODES) /* of all processes */
+
 static const struct probe_row *row_at(const struct probe *probe, uint32_t function)
 {
 	const uint32_t row = function < probe->replay.n_functions ? probe->replay.rows[function]
@@ -23,6 +25,11 @@ static bool nodes_add(struct probe *probe)
 	const struct replay *replay = &probe->replay;
 	const size_t first = result->n_nodes;
 
+	if (first + replay->n_nodes > NODES_MOST) { /* many processes that were followed */
+		for (uint32_t i = 1; i < replay->n_nodes; i++)
+			result->nodes_lost += replay->nodes[i].calls;
+		return true;
+	}
 	if (!array_reserve(&result->nodes, &result->nodes_capacity, first + replay->n_nodes))
 		return false;
 	for (uint32_t i = 1; i < replay->n_nodes; i++) {
@@ -91,13 +98,18 @@ static bool edges_make(struct probe_result *result)
 	return true;
 }
 
+enum status replay_edges_make(struct probe_result *result, struct error *error)
+{
+	return edges_make(result) ? STATUS_OK : error_set(error, STATUS_NO_MEMORY, "out of memory");
+}
+
 enum status replay_result_fill(struct probe *probe, struct error *error)
 {
 	struct probe_result *result = probe->result;
 	struct replay *replay = &probe->replay;
 
 	replay_flush(replay);
-	if (replay->out_of_memory || !nodes_add(probe) || !edges_make(result))
+	if (replay->out_of_memory || !nodes_add(probe))
 		return error_set(error, STATUS_NO_MEMORY,
 				 "out of memory for the trace of process %d", probe->pid);
 	result->nodes_lost += replay->nodes_lost;

@@ -176,6 +176,17 @@ static enum status word_add(struct selection *selection, const char *text, struc
 	return STATUS_OK;
 }
 
+/* "# all of it", or " # the rest": names hold no blank before a #. */
+static void comment_cut(char *line)
+{
+	for (char *at = line; (at = strchr(at, '#')); at++) {
+		if (at == line || at[-1] == ' ' || at[-1] == '\t') {
+			*at = '\0';
+			return;
+		}
+	}
+}
+
 static enum status file_add(struct selection *selection, const struct sys *sys, const char *path,
 			    struct error *error)
 {
@@ -189,10 +200,11 @@ static enum status file_add(struct selection *selection, const struct sys *sys, 
 		next = strchr(line, '\n');
 		if (next)
 			*next++ = '\0';
+		comment_cut(line);
 		line += strspn(line, " \t");
 		for (end = strlen(line); end && strchr(" \t\r", line[end - 1]); end--)
 			line[end - 1] = '\0';
-		if (*line && *line != '#')
+		if (*line)
 			status = word_add(selection, line, error);
 	}
 	if (status != STATUS_OK)

@@ -9,7 +9,7 @@
  *	function+N	a point: the instruction N bytes behind the start of each function that the glob means
  *	provider:name	points: the marks (USDT notes) that the two globs mean
  *	file:line	points: where that line of the source begins; file: a path, or the end of one behind a /, or a glob
- *	@file		one word a line; empty lines and # comments are passed over
+ *	@file		one word a line; empty lines and what follows a # are passed over
  *
  * A demangled name matches with and without its parameter list. Two such words with .. between are a region of the
  * program, from where the first is passed to where the second is; there a function stands for its start.

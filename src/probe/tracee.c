@@ -84,6 +84,8 @@ static bool thread_has_ended(const struct tracees *tracees, pid_t tid)
 /* Attaches to a thread and asks it to stop. True when it was new. */
 static enum status tracee_seize(struct tracees *tracees, pid_t tid, bool *new, struct error *error)
 {
+	const long options =
+		tracees->keeper ? TRACEE_STAY : PTRACE_O_TRACECLONE | PTRACE_O_TRACESYSGOOD;
 	struct registers_call call;
 
 	*new = false;
@@ -94,8 +96,7 @@ static enum status tracee_seize(struct tracees *tracees, pid_t tid, bool *new, s
 	    !array_reserve(&tracees->threads, &tracees->capacity, tracees->n + 1))
 		return error_set(error, STATUS_LIMIT, "process %d has too many threads",
 				 tracees->pid);
-	if (ptrace(PTRACE_SEIZE, tid, NULL, (void *)(PTRACE_O_TRACECLONE | PTRACE_O_TRACESYSGOOD)) <
-	    0) {
+	if (ptrace(PTRACE_SEIZE, tid, NULL, (void *)options) < 0) {
 		const int reason = errno;
 
 		if (reason == ESRCH || thread_has_ended(tracees, tid))
@@ -153,11 +154,19 @@ static void tracee_read(struct tracees *tracees, struct tracee *thread)
 	thread->state = registers_state(&registers);
 }
 
+static int stop_wait(const struct tracees *tracees, pid_t tid, int *status)
+{
+	const struct tracees_keeper *keeper = tracees->keeper;
+
+	return keeper ? keeper->wait(keeper->data, tracees->pid, tid, status, TRACEE_WAIT_NS)
+		      : tracee_wait(tracees->sys, tid, status, TRACEE_WAIT_NS);
+}
+
 static enum status tracee_gather(struct tracees *tracees, struct tracee *thread,
 				 struct error *error)
 {
 	int status = 0;
-	const int answer = tracee_wait(tracees->sys, thread->tid, &status, TRACEE_WAIT_NS);
+	const int answer = stop_wait(tracees, thread->tid, &status);
 
 	if (answer < 0)
 		return error_set(
@@ -170,6 +179,7 @@ static enum status tracee_gather(struct tracees *tracees, struct tracee *thread,
 		return STATUS_OK;
 	}
 	thread->stopped = true;
+	thread->status = status;
 	if (status >> 16 == PTRACE_EVENT_STOP)
 		thread->plain = WSTOPSIG(status) == SIGTRAP;
 	else if (status >> 16 == 0)
@@ -198,12 +208,12 @@ static enum status tracees_pass(struct tracees *tracees, pid_t only, bool *any, 
 }
 
 enum status tracees_stop(struct tracees *tracees, const struct sys *sys, pid_t pid, pid_t only,
-			 struct error *error)
+			 const struct tracees_keeper *keeper, struct error *error)
 {
 	bool any = true;
 	enum status status = STATUS_OK;
 
-	*tracees = (struct tracees){ .sys = sys, .pid = pid };
+	*tracees = (struct tracees){ .sys = sys, .pid = pid, .keeper = keeper };
 	for (unsigned int turn = 0; status == STATUS_OK && any && turn < GATHER_TURNS; turn++) {
 		status = tracees_pass(tracees, only, &any, error);
 		for (size_t i = 0; status == STATUS_OK && i < tracees->n; i++) {
@@ -227,12 +237,19 @@ enum status tracees_stop(struct tracees *tracees, const struct sys *sys, pid_t p
 
 void tracees_resume(struct tracees *tracees)
 {
+	const struct tracees_keeper *keeper = tracees->keeper;
+
 	for (size_t i = 0; i < tracees->n; i++) {
 		struct tracee *thread = &tracees->threads[i];
 		int status = 0;
 
 		if (thread->gone)
 			continue;
+		if (keeper) { /* one that has not come to its stop does so later */
+			if (thread->stopped)
+				keeper->go_on(keeper->data, thread->tid, thread->status);
+			continue;
+		}
 		if (!thread->stopped &&
 		    tracee_wait(tracees->sys, thread->tid, &status, TRACEE_WAIT_NS) == 1 &&
 		    status >> 16 == 0)

@@ -30,6 +30,7 @@ struct tracee {
 	bool stopped;
 	bool plain; /* stopped by our own request, not on its way into a signal handler */
 	bool gone;
+	int status; /* of its stop, as waitpid has it */
 	int signal; /* that was about to be delivered, and will be */
 	uint64_t pc, sp;
 	uint64_t thread;            /* thread pointer (fs base, TPIDR_EL0), 0: none */
@@ -37,17 +38,34 @@ struct tracee {
 	struct registers_call call; /* that it was blocked in before */
 };
 
+/* A guardian that stays attached to all threads of several processes (follow.h): while it waits for the threads of one
+ * to stop it must deal with the others, for which some of them may be waiting. */
+struct tracees_keeper {
+	void *data;
+	/* As tracee_wait; what threads of other processes than `pid` wait for is dealt with meanwhile. */
+	int (*wait)(void *data, pid_t pid, pid_t tid, int *status, uint64_t timeout_ns);
+	/* Lets a thread go on from its stop. */
+	void (*go_on)(void *data, pid_t tid, int status);
+};
+
 struct tracees {
 	const struct sys *sys;
 	pid_t pid;
+	const struct tracees_keeper *keeper; /* NULL: they are detached when they go on */
 	struct tracee *threads;
 	size_t n, capacity;
 };
 
 /* Stops every thread, also those that are born meanwhile, and reads their registers. On failure nothing is
- * left stopped. `only` not 0: that one thread. */
+ * left stopped. `only` not 0: that one thread. `keeper`: stays attached, NULL: does not. */
 MUST_CHECK enum status tracees_stop(struct tracees *tracees, const struct sys *sys, pid_t pid,
-				    pid_t only, struct error *error);
+				    pid_t only, const struct tracees_keeper *keeper,
+				    struct error *error);
+
+/* All that one who stays attached has to be told of. */
+#define TRACEE_STAY                                                                            \
+	(PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACEEXEC | \
+	 PTRACE_O_TRACESYSGOOD)
 
 /* Lets all run on, signals included, and releases the memory. */
 void tracees_resume(struct tracees *tracees);

@@ -3,7 +3,7 @@
  * The guardian's part in children of the target: a child that was forked while the text was patched has the patched
  * bytes, off by data (its control page reads zeros), and may outlive its parent. When the probes are removed its
  * bytes are restored like the parent's. Children that have called exec, or were forked before, have nothing of it
- * and are listed only.
+ * and are listed only; those that are followed (follow.h) are not looked at here.
  *
  * A child is known by what it inherited: the agent's code at the region's address. Where processes fork all the
  * time the list of processes is read until a pass finds nothing new.
@@ -17,6 +17,7 @@
 #include "agent/bytes.h"
 #include "agent/layout.h"
 #include "base/array.h"
+#include "probe/follow.h"
 #include "probe/guardian_work.h"
 #include "target/process.h"
 
@@ -67,6 +68,16 @@ static bool has_region(const struct work *work, struct work *child)
 			      (off_t)(work->regions[0].address + AGENT_CODE_OFFSET)) ==
 		       (ssize_t)sizeof(mark) &&
 	       !memcmp(mark, agent_code_start, sizeof(mark));
+}
+
+bool work_has_region(const struct work *work, pid_t pid)
+{
+	struct work child = { .sys = work->sys, .pid = pid, .memory_fd = -1, .memfd = -1 };
+	const bool has = has_region(work, &child);
+
+	if (child.memory_fd >= 0)
+		work->sys->close(work->sys->state, child.memory_fd);
+	return has;
 }
 
 static void child_list(struct work *work, const struct guardian_child *child)
@@ -135,6 +146,7 @@ void work_children(struct work *work)
 			break;
 		for (size_t i = 0; i < n; i++) {
 			if (pids[i] == work->pid || seen_already(&seen, pids[i]) ||
+			    (work->follow && follow_find(work->follow, pids[i])) ||
 			    !array_reserve(&seen.pids, &seen.capacity, seen.n + 1))
 				continue;
 			seen.pids[seen.n++] = pids[i];

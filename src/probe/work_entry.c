@@ -24,6 +24,7 @@
 
 #include "base/array.h"
 #include "code/insn.h"
+#include "probe/follow.h"
 #include "probe/guardian_work.h"
 #include "probe/machine.h"
 #include "probe/registers.h"
@@ -54,7 +55,7 @@ enum status work_stop(struct work *work, struct tracees *tracees, struct error *
 		*tracees = work->held;
 		return STATUS_OK;
 	}
-	return tracees_stop(tracees, work->sys, work->pid, 0, error);
+	return tracees_stop(tracees, work->sys, work->pid, 0, follow_keeper(work->follow), error);
 }
 
 void work_resume(struct work *work, struct tracees *tracees)
@@ -171,23 +172,41 @@ static uint64_t behind_landing(const struct work *work, uint64_t entry)
 }
 
 /* A jump to itself at the entry, for as long as the loader runs. */
-static enum status run_to(struct work *work, uint64_t entry, struct error *error)
+enum status work_trap_set(struct work *work, struct error *error)
 {
-	uint8_t original[sizeof(trap)];
-	uint64_t pause_ns = LOOK_FIRST_NS;
-	bool there = false;
-	enum status result = STATUS_OK;
+	struct work_load *load = &work->load;
 
-	if (sys_pread_full(work->sys, work->memory_fd, original, sizeof(original), (off_t)entry) !=
-		    (ssize_t)sizeof(original) ||
-	    sys_pwrite_all(work->sys, work->memory_fd, trap, sizeof(trap), (off_t)entry) < 0)
+	load->entry = behind_landing(work, entry_of(work));
+	if (!load->entry ||
+	    sys_pread_full(work->sys, work->memory_fd, load->original, sizeof(trap),
+			   (off_t)load->entry) != (ssize_t)sizeof(trap) ||
+	    sys_pwrite_all(work->sys, work->memory_fd, trap, sizeof(trap), (off_t)load->entry) < 0)
 		return error_set(error, STATUS_UNSUPPORTED,
 				 "cannot write to the command's entry point");
+	load->trapped = true;
+	return STATUS_OK;
+}
+
+void work_trap_clear(struct work *work)
+{
+	if (work->load.trapped)
+		(void)!sys_pwrite_all(work->sys, work->memory_fd, work->load.original, sizeof(trap),
+				      (off_t)work->load.entry);
+	work->load.trapped = false;
+}
+
+static enum status run_to_trap(struct work *work, struct error *error)
+{
+	uint64_t pause_ns = LOOK_FIRST_NS;
+	bool there = false;
+	enum status result = work_trap_set(work, error);
+
+	work->arena->entry = work->load.entry;
 	while (result == STATUS_OK && !there) {
-		result = look(work, pause_ns, entry, &there, error);
+		result = look(work, pause_ns, work->load.entry, &there, error);
 		pause_ns = pause_ns * 3 / 2 < LOOK_MOST_NS ? pause_ns * 3 / 2 : LOOK_MOST_NS;
 	}
-	(void)!sys_pwrite_all(work->sys, work->memory_fd, original, sizeof(original), (off_t)entry);
+	work_trap_clear(work);
 	return result;
 }
 
@@ -220,10 +239,31 @@ static enum status settle(struct work *work, struct error *error)
 	return stop_wait(work, PTRACE_CONT, &status, error);
 }
 
+enum status work_hold(struct work *work, struct error *error)
+{
+	struct registers registers;
+
+	if (!registers_get(work->pid, &registers))
+		return error_set(error, STATUS_NOT_FOUND, "process %d has ended", work->pid);
+	work->held = (struct tracees){ .sys = work->sys, .pid = work->pid };
+	if (!array_reserve(&work->held.threads, &work->held.capacity, 1))
+		return error_set(error, STATUS_NO_MEMORY, "out of memory");
+	work->held.threads[work->held.n++] =
+		(struct tracee){ .tid = work->pid,
+				 .stopped = true,
+				 .plain = true,
+				 .pc = registers_pc(&registers),
+				 .sp = registers_sp(&registers),
+				 .thread = registers_thread(&registers),
+				 .state = registers_state(&registers),
+				 .call = { .number = -1 } };
+	work->holding = true;
+	return STATUS_OK;
+}
+
 enum status work_run_to_entry(struct work *work, struct error *error)
 {
 	struct registers registers;
-	struct tracee thread;
 	int status = 0;
 	enum status result;
 
@@ -236,31 +276,12 @@ enum status work_run_to_entry(struct work *work, struct error *error)
 	}
 	result = work_open(work, error);
 	if (result == STATUS_OK)
-		work->arena->entry = behind_landing(work, entry_of(work));
-	if (result == STATUS_OK)
-		result = run_to(work, work->arena->entry, error);
+		result = run_to_trap(work, error);
 	if (result == STATUS_OK)
 		result = run_to_thread_pointer(work, &registers, error);
 	if (result == STATUS_OK)
 		result = settle(work, error);
-	if (result != STATUS_OK)
-		return result;
-	if (!registers_get(work->pid, &registers))
-		return error_set(error, STATUS_NOT_FOUND, "the command has ended");
-	thread = (struct tracee){ .tid = work->pid,
-				  .stopped = true,
-				  .plain = true,
-				  .pc = registers_pc(&registers),
-				  .sp = registers_sp(&registers),
-				  .thread = registers_thread(&registers),
-				  .state = registers_state(&registers),
-				  .call = { .number = -1 } };
-	work->held = (struct tracees){ .sys = work->sys, .pid = work->pid };
-	if (!array_reserve(&work->held.threads, &work->held.capacity, 1))
-		return error_set(error, STATUS_NO_MEMORY, "out of memory");
-	work->held.threads[work->held.n++] = thread;
-	work->holding = true;
-	return STATUS_OK;
+	return result == STATUS_OK ? work_hold(work, error) : result;
 }
 
 enum status work_let_go(struct work *work, struct error *error)

@@ -66,7 +66,7 @@ static enum status pages_replace(struct work *work, const struct pages *pages, u
 {
 	struct tracees tracees;
 	struct tracee *thread;
-	struct remote remote;
+	struct remote remote = { .sys = work->sys };
 	int64_t result;
 	enum status status = work_stop_one(work, &tracees, error), ended;
 
