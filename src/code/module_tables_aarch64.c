@@ -352,17 +352,6 @@ static enum code_indirect_kind load_kind(struct code_trail *trail, uint64_t sour
 		       : CODE_INDIRECT_OPEN;
 }
 
-/* Loads an address into the register as it is: ldr x, ldp x, ldr x literal */
-static bool is_word_load(uint32_t w, unsigned int reg)
-{
-	if ((w & 0xfe400000) == 0xa8400000 && (w >> 10 & 31) == reg)
-		return true;
-	return trail_rd(w) == reg &&
-	       ((w & 0xffc00000) == 0xf9400000 || (w & 0xffe00000) == 0xf8400000 ||
-		(w & 0xffe00c00) == 0xf8600800 || (w & 0xfe400000) == 0xa8400000 ||
-		(w & 0xff000000) == 0x58000000);
-}
-
 /* An instruction on the way to the jump: true when it decides what kind that is. A copy goes on with its source. */
 static bool source_follow(struct code_trail *trail, uint64_t source, uint64_t at, unsigned int *reg,
 			  enum code_indirect_kind *kind)
@@ -381,7 +370,8 @@ static bool source_follow(struct code_trail *trail, uint64_t source, uint64_t at
 		*reg = trail_rm(w);
 		return false;
 	}
-	*kind = is_word_load(w, *reg) ? load_kind(trail, source, at) : sum_kind(trail, source, at);
+	*kind = trail_loads_word(w, *reg) ? load_kind(trail, source, at)
+					  : sum_kind(trail, source, at);
 	return true;
 }
 
@@ -427,10 +417,14 @@ static enum code_indirect_kind source_kind(struct code_trail *trail, uint64_t so
 static enum code_indirect_kind jump_kind(struct code_trail *trail, uint64_t source)
 {
 	const uint32_t w = trail_word(trail, source);
+	enum code_indirect_kind kind;
 
 	if ((w & 0xfffffc1f) != 0xd61f0000) /* signed pointers are no entries of tables */
 		return CODE_INDIRECT_POINTER;
-	return source_kind(trail, source, source, trail_rn(w), MAX_JOINS);
+	kind = source_kind(trail, source, source, trail_rn(w), MAX_JOINS);
+	if (kind == CODE_INDIRECT_OPEN && trail_pointer(trail, source, trail_rn(w), MAX_DEPTH))
+		kind = CODE_INDIRECT_POINTER;
+	return kind;
 }
 
 /* The jumps of one function. */

@@ -143,6 +143,15 @@ static void insn_append(struct emission *emission, struct moved_insn *moved)
 		      emission->buffer);
 }
 
+/* Between the hooks of a function of one instruction: as many jumps as all other functions take from one to the other,
+ * so that counted instructions are calibrated for it, too. */
+static void between_append(struct emission *emission)
+{
+	for (unsigned int i = 0; i < 2; i++)
+		code_jump_append(machine_of(emission), code_buffer_here(emission->buffer) + 4,
+				 emission->buffer);
+}
+
 /* Hooks of this instruction; the label is set where jumps to it must lead: in front of an exit's hook, behind the
  * entry's. */
 static void hooks_append(struct emission *emission, struct moved_insn *moved)
@@ -156,6 +165,9 @@ static void hooks_append(struct emission *emission, struct moved_insn *moved)
 			continue;
 		if (!label && site->kind != CODE_SITE_ENTRY)
 			label = code_buffer_here(emission->buffer);
+		if (i && machine_of(emission) == EM_AARCH64 && site->kind != CODE_SITE_ENTRY &&
+		    site_of(emission, i - 1)->kind == CODE_SITE_ENTRY)
+			between_append(emission);
 		hook_append(emission, site);
 	}
 	moved->label = label ? label : code_buffer_here(emission->buffer);

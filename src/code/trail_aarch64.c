@@ -205,35 +205,48 @@ uint64_t trail_setter(struct code_trail *trail, uint64_t at, unsigned int reg, b
 	return TRAIL_NONE;
 }
 
+/* Where a store with a constant offset from its base writes; false when it is another one. */
+static bool store_range(uint32_t w, uint64_t *offset, uint64_t *bytes)
+{
+	const bool vector = w >> 26 & 1;
+	const unsigned int size = w >> 30;
+
+	if ((w & 0x3b400000) == 0x39000000) { /* one register; str q has size 0 and opc 2 */
+		*bytes = vector && (w >> 23 & 1) ? 16 : UINT64_C(1) << size;
+		*offset = (uint64_t)(w >> 10 & 0xfff) * *bytes;
+		return true;
+	}
+	if ((w & 0x3bc00000) == 0x29000000) { /* a pair: of w, x; s, d, q */
+		*bytes = vector ? UINT64_C(8) << size : size ? 16 : 8;
+		*offset = (((w >> 15 & 127) ^ 64) - UINT64_C(64)) * (*bytes / 2);
+		return true;
+	}
+	return false;
+}
+
 /* True when the instruction may store to the 8 bytes at sp + slot. x29 counts as sp: compilers let it point to the
  * frame's lower end. *reg: what it stores there as a whole, TRAIL_SP when it is not one general register. */
 static bool stores_to_slot(uint32_t w, uint64_t slot, unsigned int *reg)
 {
-	const unsigned int base = trail_rn(w), size = w >> 30;
-	uint64_t at;
+	const unsigned int base = trail_rn(w);
+	uint64_t at, bytes;
 
 	*reg = TRAIL_SP;
-	if ((base != 31 && base != 29) || (w >> 25 & 5) != 4 || (w >> 22 & 1))
+	if ((base != 31 && base != 29) || (w >> 25 & 5) != 4 || (w >> 22 & 1) ||
+	    (w & 0x3e800000) == 0x38800000) /* loads: ldr, ldp; ldrs, prfm */
 		return false;
-	if ((w & 0x3e800000) == 0x38800000) /* ldrs, prfm */
-		return false;
-	if ((w & 0x3fc00000) == 0x39000000) { /* str, unsigned offset */
-		at = (uint64_t)(w >> 10 & 0xfff) << size;
-		if (size == 3 && at == slot)
+	if (store_range(w, &at, &bytes)) {
+		if ((w & 0xffc00000) == 0xf9000000 && at == slot) /* str x */
 			*reg = trail_rd(w);
-		return at < slot + 8 && slot < at + (UINT64_C(1) << size);
-	}
-	if ((w & 0xffc00000) == 0xa9000000) { /* stp x */
-		at = (((w >> 15 & 127) ^ 64) - 64) * UINT64_C(8);
-		if (at == slot)
+		if ((w & 0xffc00000) == 0xa9000000 && at == slot) /* stp x */
 			*reg = trail_rd(w);
-		else if (at + 8 == slot)
+		if ((w & 0xffc00000) == 0xa9000000 && at + 8 == slot)
 			*reg = w >> 10 & 31;
-		return at < slot + 8 && slot < at + 16;
+		return at < slot + 8 && slot < at + bytes;
 	}
 	if ((w & 0x3ac00000) == 0x28800000 || (w & 0x3b200400) == 0x38000400)
 		return slot < 16; /* moves sp, and stores where it leads then: the frame's end */
-	return true;              /* vectors, unscaled offsets: not looked at closely */
+	return true;              /* unscaled offsets and others: not looked at closely */
 }
 
 /* The address in a slot of the stack, when all that the function ever stores there is that address: what a compiler had no
@@ -281,45 +294,73 @@ static bool made_value(struct code_trail *trail, uint64_t at, unsigned int depth
 	return false;
 }
 
-/* A walk over all ways that lead to a place. */
+bool trail_loads_word(uint32_t w, unsigned int reg)
+{
+	if ((w & 0xfe400000) == 0xa8400000 && (w >> 10 & 31) == reg)
+		return true;
+	return trail_rd(w) == reg &&
+	       ((w & 0xffc00000) == 0xf9400000 || (w & 0xffe00000) == 0xf8400000 ||
+		(w & 0xffe00c00) == 0xf8600800 || (w & 0xfe400000) == 0xa8400000 ||
+		(w & 0xff000000) == 0x58000000);
+}
+
+/* A walk over all ways that lead to a place, to what set a register on each. */
 struct walk {
 	uint64_t *seen;  /* bit per instruction */
 	uint64_t *stack; /* addresses whose predecessors are still to be looked at */
 	size_t n;
+	unsigned int reg, depth;
+	bool pointers; /* any pointer will do, the caller's, too; else it must be one address */
+	bool found;
+	uint64_t value;
 };
 
-/* What the instruction has to do with the register: it sets it (to *value like all others), leaves it alone, or
- * makes it unknown. */
-static bool step_agrees(struct code_trail *trail, uint64_t at, unsigned int reg, unsigned int depth,
-			bool *found, uint64_t *value, bool *sets)
+/* Whether what the instruction makes may be a target of the function's own. */
+static bool makes_pointer(struct code_trail *trail, uint64_t at, const struct walk *walk)
+{
+	const uint32_t w = trail_word(trail, at);
+	uint64_t value;
+
+	if (trail_loads_word(w, walk->reg))
+		return true;
+	if (trail_rd(w) != walk->reg)
+		return false;
+	if ((w & 0xffe0ffe0) == 0xaa0003e0) /* mov xd, xm */
+		return walk->depth && trail_pointer(trail, at, trail_rm(w), walk->depth - 1);
+	return made_value(trail, at, walk->depth, &value) &&
+	       (value < trail->start || value >= trail->end);
+}
+
+/* The instruction, if it sets the register, does so as all others have to: *sets says whether. */
+static bool step_agrees(struct code_trail *trail, uint64_t at, struct walk *walk, bool *sets)
 {
 	const struct code_insn insn = trail_insn(trail, at);
 	const uint32_t w = trail_word(trail, at);
 	uint64_t one;
 
-	*sets = false;
 	/* a call returns x0 and x1; no other register that it may lose is used behind it */
-	if (is_call(&insn))
-		return reg > 1;
-	if (!trail_writes(w, reg))
+	*sets = is_call(&insn) ? walk->reg <= 1 : trail_writes(w, walk->reg);
+	if (!*sets)
 		return true;
-	*sets = true;
-	if (trail_rd(w) != reg || !made_value(trail, at, depth, &one) || (*found && one != *value))
+	if (walk->pointers)
+		return is_call(&insn) || makes_pointer(trail, at, walk);
+	if (is_call(&insn) || trail_rd(w) != walk->reg ||
+	    !made_value(trail, at, walk->depth, &one) || (walk->found && one != walk->value))
 		return false;
-	*found = true;
-	*value = one;
+	walk->found = true;
+	walk->value = one;
 	return true;
 }
 
-static bool walk_back(struct code_trail *trail, struct walk *walk, uint64_t at, unsigned int reg,
-		      unsigned int depth, uint64_t *value)
+static bool walk_back(struct code_trail *trail, struct walk *walk, uint64_t at)
 {
 	struct trail_steps steps;
-	bool found = false, sets;
+	bool sets;
 
 	walk->stack[walk->n++] = at;
 	while (walk->n) {
-		if (!trail_before(trail, walk->stack[--walk->n], &steps))
+		at = walk->stack[--walk->n];
+		if (!trail_before(trail, at, &steps) && !(walk->pointers && at == trail->start))
 			return false;
 		for (size_t i = 0; i < steps.n; i++) {
 			const uint64_t from = steps.from[i].at;
@@ -328,29 +369,44 @@ static bool walk_back(struct code_trail *trail, struct walk *walk, uint64_t at, 
 			if (walk->seen[bit / 64] >> bit % 64 & 1)
 				continue;
 			walk->seen[bit / 64] |= UINT64_C(1) << bit % 64;
-			if (!step_agrees(trail, from, reg, depth, &found, value, &sets))
+			if (!step_agrees(trail, from, walk, &sets))
 				return false;
 			if (!sets)
 				walk->stack[walk->n++] = from;
 		}
 	}
-	return found;
+	return true;
+}
+
+static bool walk_all(struct code_trail *trail, struct walk *walk, uint64_t at)
+{
+	const size_t n_words = (size_t)(trail->end - trail->start) / 4;
+	bool known = false;
+
+	if (walk->reg == TRAIL_SP)
+		return false;
+	walk->seen = calloc(n_words / 64 + 1, sizeof(*walk->seen));
+	walk->stack = malloc((n_words + 1) * sizeof(*walk->stack));
+	if (walk->seen && walk->stack)
+		known = walk_back(trail, walk, at);
+	free(walk->seen);
+	free(walk->stack);
+	return known;
 }
 
 bool trail_value(struct code_trail *trail, uint64_t at, unsigned int reg, unsigned int depth,
 		 uint64_t *value)
 {
-	const size_t n_words = (size_t)(trail->end - trail->start) / 4;
-	struct walk walk = { .n = 0 };
-	bool known = false;
+	struct walk walk = { .reg = reg, .depth = depth };
+	const bool known = walk_all(trail, &walk, at) && walk.found;
 
-	if (reg == TRAIL_SP)
-		return false;
-	walk.seen = calloc(n_words / 64 + 1, sizeof(*walk.seen));
-	walk.stack = malloc((n_words + 1) * sizeof(*walk.stack));
-	if (walk.seen && walk.stack)
-		known = walk_back(trail, &walk, at, reg, depth, value);
-	free(walk.seen);
-	free(walk.stack);
+	*value = walk.value;
 	return known;
+}
+
+bool trail_pointer(struct code_trail *trail, uint64_t at, unsigned int reg, unsigned int depth)
+{
+	struct walk walk = { .reg = reg, .depth = depth, .pointers = true };
+
+	return walk_all(trail, &walk, at);
 }

@@ -103,4 +103,11 @@ uint64_t trail_setter(struct code_trail *trail, uint64_t at, unsigned int reg, b
 bool trail_value(struct code_trail *trail, uint64_t at, unsigned int reg, unsigned int depth,
 		 uint64_t *value);
 
+/* True when the register holds, whatever way control came there, what was loaded, passed or returned as it is, or an
+ * address outside the function. */
+bool trail_pointer(struct code_trail *trail, uint64_t at, unsigned int reg, unsigned int depth);
+
+/* Whether the instruction loads 64 bits into the register: ldr x, ldp x, ldr x literal. */
+bool trail_loads_word(uint32_t w, unsigned int reg);
+
 #endif
