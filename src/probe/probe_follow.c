@@ -8,6 +8,8 @@
  *	ended	rows and sums go into the result, and the buffers are given up
  *
  * A process in which something fails is let go, listed with the reason, and disturbs no other.
+ *
+ * lint: seam because buffers are mapped memory, and descriptors come from the guardian
  */
 #include <stdio.h>
 #include <stdlib.h>
