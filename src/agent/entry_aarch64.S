@@ -26,6 +26,10 @@ agent_entries:
 	.word	thunk_full_leave_inline - agent_entries
 	.word	thunk_state_enter - agent_entries
 	.word	thunk_state_leave - agent_entries
+	.word	thunk_begin - agent_entries
+	.word	thunk_end - agent_entries
+	.word	thunk_full_begin - agent_entries
+	.word	thunk_full_end - agent_entries
 
 	.set	saved, 96 + 160
 	.set	saved_inline, 96 + 176
@@ -142,6 +146,10 @@ agent_entries:
 	leave	thunk_full_leave, agent_full_leave
 	known	thunk_full_leave_inline, agent_full_leave
 	known	thunk_full_sample, agent_full_sample
+	enter	thunk_begin, agent_passage_begin
+	enter	thunk_end, agent_passage_end
+	enter	thunk_full_begin, agent_full_passage_begin
+	enter	thunk_full_end, agent_full_passage_end
 	enter	thunk_state_enter, agent_state_enter
 	leave	thunk_state_leave, agent_state_leave
 

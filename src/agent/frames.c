@@ -508,6 +508,8 @@ static inline __attribute__((always_inline)) void leave(struct agent_block *bloc
 	agent_give(block);
 }
 
+#include "agent/passages.h"
+
 #ifdef AGENT_FULL
 
 AGENT_SAVES_ALL void agent_full_leave(struct agent_block *block, struct agent_shared *shared,
@@ -535,6 +537,7 @@ AGENT_SAVES_ALL void agent_abandon_all(struct agent_block *block, struct agent_s
 		block->regions[i].used = 0;
 		block->regions[i].size = 0;
 	}
+	passages_abandon(block, shared);
 	block->size = 0;
 	block->top_sp = 0;
 	block->elsewhere = 0;

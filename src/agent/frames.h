@@ -44,6 +44,17 @@ AGENT_SAVES_ALL void agent_full_sample(struct agent_block *block, struct agent_s
 AGENT_SAVES_ALL void agent_full_leave(struct agent_block *block, struct agent_shared *shared,
 				      uint64_t sp, uint64_t point);
 
+/* An end of a region is passed (agent/passages.h). `region` numbers it like a function. */
+AGENT_SAVES_ALL void agent_passage_begin(struct agent_block *block, struct agent_shared *shared,
+					 uint64_t sp, uint64_t region);
+AGENT_SAVES_ALL void agent_passage_end(struct agent_block *block, struct agent_shared *shared,
+				       uint64_t sp, uint64_t region);
+AGENT_SAVES_ALL void agent_full_passage_begin(struct agent_block *block,
+					      struct agent_shared *shared, uint64_t sp,
+					      uint64_t region);
+AGENT_SAVES_ALL void agent_full_passage_end(struct agent_block *block, struct agent_shared *shared,
+					    uint64_t sp, uint64_t region);
+
 /* Closes every open frame as abandoned: the thread that had the block is gone. */
 AGENT_SAVES_ALL void agent_abandon_all(struct agent_block *block, struct agent_shared *shared);
 

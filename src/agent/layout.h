@@ -74,7 +74,10 @@ struct agent_shared {
 	uint32_t n_records;     /* a power of 2; 0: no trace */
 	uint32_t state_offset;  /* inside a block: mode state's stack; 0: none */
 	uint32_t n_states;
-	uint64_t attributes[16]; /* struct perf_event_attr of the event that threads open */
+	uint32_t n_passages; /* regions of the program: numbered like functions, the first ones */
+	uint64_t begin_ticks, end_ticks; /* cost of a region's ends as those around see it */
+	uint64_t passage_ticks;          /* the part of it that a region measures of its own */
+	uint64_t attributes[16];         /* struct perf_event_attr of the event that threads open */
 };
 
 /* What calls are measured by. */
@@ -101,6 +104,26 @@ struct agent_function {
 	uint64_t squares_low, squares_high; /* sum of squared durations, 128 bits */
 	uint32_t buckets[AGENT_BUCKETS];
 };
+
+/* One region of the program as one thread passed it, where a function's sums would be: words that mean the same
+ * have the same place. begun = timed + interrupted + unread + restarted + dropped + open + what ended nowhere. */
+struct agent_passages {
+	uint64_t begun;
+	uint64_t alone; /* ends that nothing had begun */
+	uint64_t away;  /* of the open passage: the event's, at its start */
+	uint64_t timed;
+	uint64_t inclusive;
+	uint64_t start;     /* of the open passage */
+	uint64_t restarted; /* begun anew before their end */
+	uint64_t dropped;   /* begun while the agent was at work: not timed */
+	uint64_t interrupted, interrupted_ticks;
+	uint64_t open; /* 0: none; else flags, and the changes of stack so far */
+	uint64_t unread;
+	uint64_t squares_low, squares_high;
+	uint32_t buckets[AGENT_BUCKETS];
+};
+
+_Static_assert(sizeof(struct agent_passages) == sizeof(struct agent_function), "the same place");
 
 #define AGENT_COUNT_BYTES 32u /* of a function in count mode */
 
@@ -216,7 +239,8 @@ struct agent_entries {
 	uint32_t size;
 	/* the same for whatever is not the bare clock: events, ordered reads, traces */
 	uint32_t full_enter, full_leave, full_sample, full_leave_inline;
-	uint32_t state_enter, state_leave; /* what state's stubs do not do themselves */
+	uint32_t state_enter, state_leave;         /* what state's stubs do not do themselves */
+	uint32_t begin, end, full_begin, full_end; /* of a region of the program */
 };
 
 #endif

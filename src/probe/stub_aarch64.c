@@ -450,6 +450,14 @@ static bool hook_append(struct writer *w, enum code_site_kind kind)
 	return true;
 }
 
+bool stub_append_call_aarch64(const struct stub *stub, uint32_t entry, struct code_buffer *buffer)
+{
+	struct writer w = { .stub = stub, .buffer = buffer };
+
+	pair_called(&w, entry);
+	return true;
+}
+
 bool stub_append_kind_aarch64(const struct stub *stub, enum code_site_kind kind,
 			      struct code_buffer *buffer)
 {
