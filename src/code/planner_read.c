@@ -336,6 +336,14 @@ static bool is_own_or_gap(const struct planner *planner, uint64_t address)
 	       code_module_function_at(planner->module, address) == CODE_NO_FUNCTION;
 }
 
+/* Nops in front of the function that follows, which are its own: gcc's -fpatchable-function-entry=N,M. */
+static bool is_anothers_sled(const struct planner *planner, uint64_t address)
+{
+	const struct code_sled *sled = code_module_sled_at(planner->module, address);
+
+	return sled && sled->kind == CODE_SLED_PATCHABLE && !planner_range_at(planner, address);
+}
+
 uint64_t planner_padding(const struct planner *planner, uint64_t start, uint64_t wanted)
 {
 	const struct code_text *text = code_text_at(planner->module, start);
@@ -349,6 +357,7 @@ uint64_t planner_padding(const struct planner *planner, uint64_t start, uint64_t
 		    (!(insn.flags & CODE_NOP) && text->bytes[at - text->start] != 0xcc) ||
 		    !is_own_or_gap(planner, at) ||
 		    !is_own_or_gap(planner, code_insn_end(&insn) - 1) ||
+		    is_anothers_sled(planner, at) ||
 		    code_module_is_target(planner->module, at) ||
 		    planner_target_inside(planner, at, code_insn_end(&insn)))
 			break;

@@ -29,6 +29,19 @@ def refusals(program):
     done = run(ASSAY, "probe", "-f", "hat", "--", program, "0.1", "1")
     claim(done.code == 1 and "near misses" in done.err and "hot" in done.err,
           "no such function: near misses are named", done)
+    done = run(ASSAY, "probe", "--mode", "count", "-f", "stress!hot", "-f", "stress!hat", "-f", "!stress!cold",
+               "--", program, "0.1", "1")
+    claim(done.code == 0 and "stress!hat means nothing" in done.err and "hot" in done.err and
+          "!stress!cold takes no function away" in done.err and "stress!hot means" not in done.err,
+          "words that mean nothing beside others that do are told, with near misses", done)
+    done = run(ASSAY, "probe", "-f", "stress!hot", "-f", "!h*", "--", program, "0.1", "1")
+    claim(done.code == 1 and "taken away again" in done.err, "all that is meant is taken away", done)
+    with open("script", "w", encoding="utf-8") as file:
+        file.write("#!/bin/sh\nexec %s 0.1 1\n" % program)
+    os.chmod("script", 0o755)
+    done = run(ASSAY, "probe", "-f", "hot", "--", "./script")
+    claim(done.code == 1 and "it runs /" in done.err and "--follow" in done.err,
+          "a script: its interpreter is named, and what to do", done)
     done = run(ASSAY, "probe", "-f", "stress!hot", "-p", "4194000")
     claim(done.code == 1 and "4194000" in done.err, "no such process is one message", done)
     for words, what in ((["-f", "x"], "which program"), (["--", "true"], "which functions"),
@@ -39,10 +52,6 @@ def refusals(program):
         done = run(ASSAY, "probe", *words)
         claim(done.code == 2 and what in done.err and len(done.err.splitlines()) == 1,
               "bad usage: %s" % " ".join(words), done)
-    for words in (["--follow"],):
-        done = run(ASSAY, "probe", "-f", "x", *words, "true")
-        claim(done.code == 1 and "not in this version" in done.err,
-              "%s says that it is not in this version" % words[0], done)
 
 
 def listing(program):
@@ -51,7 +60,7 @@ def listing(program):
           "OK" not in done.out, "--dry-run lists and does not run the command", done)
     claim(" rec " not in done.out, "an excluded function is not listed", done)
     with open("words", "w", encoding="utf-8") as file:
-        file.write("# which\nstress!hot\n\n  stress!mid\n")
+        file.write("# which\nstress!hot # the busy one\n\n  stress!mid\n")
     done = probe("--", program, "0.2", "2", functions=["@words"])
     claim(set(done.rows) == {"hot", "mid"}, "-f @file: one word a line", done)
     done = probe("--", program, "0.2", "2", functions=["/^(hot|mid)$/"])
