@@ -16,8 +16,11 @@
 #include "probe/stacks.h"
 #include "target/maps.h"
 
-#define OUTSIDE_ROUNDS  60u
-#define OUTSIDE_WAIT_NS 2000000
+/* Eight rounds each of 2, 4, ... 64 ms: a thread that waits for a CPU is stopped as it waits, and moves on only in
+ * the pauses; on a busy machine it has none of the short ones. */
+#define OUTSIDE_ROUNDS   48u
+#define OUTSIDE_ALIKE    8u
+#define OUTSIDE_PAUSE_NS 2000000L
 
 /* *inside: a region that a thread stands in, 0: none. */
 static enum status inside_find(const struct work *work, const struct leftovers *leftovers,
@@ -67,11 +70,12 @@ static enum status states_clear(const struct leftovers *leftovers, const struct 
 enum status work_stop_outside(struct work *work, const struct leftovers *leftovers,
 			      struct tracees *tracees, struct error *error)
 {
-	const struct timespec pause = { 0, OUTSIDE_WAIT_NS };
 	uint64_t inside = 0;
 	enum status status;
 
 	for (unsigned int round = 0; round < OUTSIDE_ROUNDS; round++) {
+		const struct timespec pause = { 0, OUTSIDE_PAUSE_NS << round / OUTSIDE_ALIKE };
+
 		status = work_stop(work, tracees, error);
 		if (status != STATUS_OK)
 			return status;
@@ -85,6 +89,7 @@ enum status work_stop_outside(struct work *work, const struct leftovers *leftove
 		work_resume(work, tracees);
 		nanosleep(&pause, NULL);
 	}
+	work->arena->busy_region = inside;
 	return error_set_errno(
 		error, STATUS_UNSUPPORTED, EBUSY,
 		"a thread of process %d stands in the trampolines of an earlier assay", work->pid);

@@ -10,7 +10,7 @@
 #include "probe/leftovers.h"
 
 /* Stops all threads when none stands in a leftover region, and takes from each the block that it had. EBUSY in the
- * error: some thread was inside whenever it was looked at; then nothing is stopped. */
+ * error: some thread was inside whenever it was looked at (the arena's busy_region); then nothing is stopped. */
 MUST_CHECK enum status work_stop_outside(struct work *work, const struct leftovers *leftovers,
 					 struct tracees *tracees, struct error *error);
 

@@ -46,7 +46,9 @@ def attach_cycles(program, rounds):
             wrong.append(str(done))
         calls += hot
     print("# %d attachments, %d times a function was busy" % (rounds, busy))
-    claim(not wrong and calls > 0 and busy <= rounds // 10,
+    # Busy is one function in some 4 % of attachments at a load of 100 on two CPUs, else hardly ever: more than a
+    # third of twelve is no chance (1e-4).
+    claim(not wrong and calls > 0 and busy <= rounds // 3,
           "attached %d times, hot is called twice per mid each time (but for calls under way)" % rounds,
           "%d calls\n%s" % (calls, "\n".join(wrong)))
     claim(text_is_the_files(process.pid, program), "after detaching, every byte of the text is the file's")
