@@ -19,9 +19,10 @@
 #include "probe/follow_births.h"
 #include "target/process.h"
 
-#define POLL_NS 20000
-#define IDLE_NS UINT64_C(1000000000)
-#define SYSGOOD 0x80 /* PTRACE_O_TRACESYSGOOD: of a stop at a system call */
+#define POLL_NS      20000
+#define HELD_MOST_NS UINT64_C(60000000000)
+#define IDLE_NS      UINT64_C(1000000000)
+#define SYSGOOD      0x80 /* PTRACE_O_TRACESYSGOOD: of a stop at a system call */
 #define IGNORED_BY_DEFAULT                                                \
 	((UINT64_C(1) << (SIGCHLD - 1)) | (UINT64_C(1) << (SIGURG - 1)) | \
 	 (UINT64_C(1) << (SIGWINCH - 1)) | (UINT64_C(1) << (SIGCONT - 1)))
@@ -78,6 +79,7 @@ void follow_tell(struct follow *follow, struct work *work, enum guardian_event_k
 			follow_let_go(follow, work);
 		return;
 	}
+	work->held_ns = sys_now_ns(follow->sys);
 	follow->events[follow->n_events++] = event;
 	work->told |= kind == GUARDIAN_BORN;
 	__atomic_store_n(&follow->arena->n_events, (uint32_t)follow->n_events, __ATOMIC_RELEASE);
@@ -179,6 +181,18 @@ static void exec_seen(struct follow *follow, struct work *work)
 	follow_go_on(work, work->pid, 0);
 }
 
+/* Constructors of its libraries may have started some, which the probes would be written under. */
+static bool has_threads(const struct follow *follow, const struct work *work)
+{
+	struct error ignored;
+	pid_t *tids = NULL;
+	size_t n = 0;
+
+	if (process_threads(follow->sys, work->pid, &tids, &n, &ignored) == STATUS_OK)
+		free(tids);
+	return n > 1;
+}
+
 /* A stop on the way to the entry. */
 static void load_stop(struct follow *follow, struct work *work, bool call)
 {
@@ -188,6 +202,9 @@ static void load_stop(struct follow *follow, struct work *work, bool call)
 	if (work_load_stop(work, call, &there, &error) != STATUS_OK) {
 		follow_unable(follow, work, error.text);
 		work->decided = true;
+	} else if (there && has_threads(follow, work)) {
+		follow_unable(follow, work, "it has threads before its entry point");
+		follow_let_go(follow, work);
 	} else if (there) {
 		follow_tell(follow, work, GUARDIAN_READY, true);
 	}
@@ -428,6 +445,19 @@ enum status follow_begin(struct follow *follow, struct error *error)
 	return status;
 }
 
+/* An assay that is stopped (Ctrl-Z) must not stop what the target makes for longer than this. */
+static void held_release(struct follow *follow, uint64_t now)
+{
+	for (size_t i = 1; i < follow->n; i++) {
+		struct work *work = follow->works[i];
+
+		if (!work->holding || !work->held_ns || now - work->held_ns < HELD_MOST_NS)
+			continue;
+		follow_unable(follow, work, "assay did not answer in time");
+		follow_let_go(follow, work);
+	}
+}
+
 uint64_t follow_turn(struct follow *follow)
 {
 	struct signalfd_siginfo info[16];
@@ -447,6 +477,7 @@ uint64_t follow_turn(struct follow *follow)
 	while ((tid = waitpid(-1, &status, __WALL | WNOHANG)) > 0)
 		stop_take(follow, tid, status);
 	now = sys_now_ns(follow->sys);
+	held_release(follow, now);
 	for (size_t i = 0; i < follow->n; i++) {
 		const uint64_t next = work_load_look(follow->works[i], now);
 
@@ -466,6 +497,7 @@ void follow_let_go(struct follow *follow, struct work *work)
 	if (!work->holding)
 		return;
 	work->holding = false;
+	work->held_ns = 0;
 	work->stage = WORK_RUNS;
 	free(work->held.threads);
 	work->held = (struct tracees){ .sys = work->sys };

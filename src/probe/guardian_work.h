@@ -64,9 +64,10 @@ struct work {
 	uint64_t gadgets[REMOTE_PATTERNS]; /* found by remote.h, here or in the parent */
 	uint32_t program;                  /* assay's number for what is probed in it, 0: none */
 	pid_t parent;
-	bool decided;  /* assay has let it go once */
-	bool complete; /* and all probes stood then, and do now */
-	bool told;     /* assay has to hear of its end */
+	uint64_t held_ns; /* since when assay has been asked about it, 0: it has not */
+	bool decided;     /* assay has let it go once */
+	bool complete;    /* and all probes stood then, and do now */
+	bool told;        /* assay has to hear of its end */
 	bool vforked;
 };
 

@@ -20,6 +20,7 @@
 #include "probe/guardian_work.h"
 #include "probe/remote.h"
 #include "probe/work_reuse.h"
+#include "target/process.h"
 
 #define SCRATCH_BELOW   512u /* bytes under the remote stack for strings */
 #define THREAD_TRIES    100u
@@ -299,7 +300,7 @@ static enum status controls_write(const struct work *work, uint32_t first, bool 
 	struct agent_control control = {
 		.negative_owner = -work->owner,
 		.buffers = work->buffers,
-		.pid = (uint64_t)work->pid,
+		.pid = (uint64_t)process_inner_pid(work->sys, work->pid), /* as getpid says */
 		.can_write_gs = (getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE) != 0,
 		.no_calls = no_calls,
 		.magic = AGENT_MAGIC,

@@ -82,14 +82,21 @@ static void threads_child(void)
 	_exit(3);
 }
 
+/* It waits to be told that its parent has seen it go on: one that has ended says nothing else. */
 static void stopped_child(void)
 {
-	pid_t pid = fork();
-	int status;
+	int status, fds[2];
+	char byte = 's';
+	pid_t pid;
 
+	if (pipe(fds) < 0)
+		abort();
+	pid = fork();
 	if (!pid) {
 		work_times(5);
 		raise(SIGSTOP);
+		if (read(fds[0], &byte, 1) != 1)
+			_exit(1);
 		work_times(6);
 		say("stopped", 11);
 		_exit(4);
@@ -100,6 +107,10 @@ static void stopped_child(void)
 	kill(pid, SIGCONT);
 	if (waitpid(pid, &status, WCONTINUED) != pid || !WIFCONTINUED(status))
 		printf("BAD continue %x\n", status);
+	if (write(fds[1], &byte, 1) != 1)
+		printf("BAD pipe\n");
+	close(fds[0]);
+	close(fds[1]);
 	expect("stopped", pid, 4 << 8);
 }
 
