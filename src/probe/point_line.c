@@ -22,12 +22,17 @@ bool point_line_find(const struct image_module *module, const struct selection_w
 		     struct debug_lines *lines, bool *known)
 {
 	struct wanted_line wanted = { word, module->path };
+	struct debug_lines asked = *lines;
+	bool found;
 
-	lines->means = file_means;
-	lines->data = &wanted;
-	lines->line = word->line;
+	asked.means = file_means;
+	asked.data = &wanted;
+	asked.line = word->line;
 	*known = false;
-	return !module->symbols || module_lines_find(module->symbols, lines, known) || !*known;
+	found = module->symbols && module_lines_find(module->symbols, &asked, known);
+	asked.data = NULL;
+	*lines = asked;
+	return found || !*known;
 }
 
 bool point_line_any(const struct selection *selection, const struct image_module *module)
