@@ -148,6 +148,11 @@ void code_jumps_fill(struct stub_code *code)
 	}
 }
 
+bool stub_code_spares_one(const struct stub_code *code)
+{
+	return code->dead.flags && __builtin_popcount(code->dead.registers & CANDIDATES) == 1;
+}
+
 static void registers_choose(struct stub_code *code, unsigned int n)
 {
 	const unsigned int free = code->dead.registers & CANDIDATES;

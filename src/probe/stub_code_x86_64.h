@@ -104,6 +104,8 @@ void code_jumps_fill(struct stub_code *code);
 
 /* The frame: `n` registers, 1 or 2, may be used until it is closed. */
 void put_open(struct stub_code *code, unsigned int n);
+/* One register, and no more, could be used without saving anything. */
+bool stub_code_spares_one(const struct stub_code *code);
 void put_close(struct stub_code *code);
 
 /* call of something in the agent's code */

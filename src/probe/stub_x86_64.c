@@ -147,13 +147,48 @@ static void exit_inline(struct stub_code *code)
 	put_lea(code, RSP, RSP, DEPTH_INLINE - 8);
 }
 
+#define STATE_NEXT ((uint8_t)sizeof(struct agent_state))
+
+/* The top in register `one`; to LABEL_AGENT unless the call below is that of a caller. Register `two`: minus the stack
+ * pointer. */
+static void put_state_below(struct stub_code *code)
+{
+	put_block(code, CODE_LOAD, code->one, offsetof(struct agent_block, state_top));
+	put_lea(code, code->two, RSP, (int32_t)code->bytes);
+	PUT(code, (uint8_t)(0x48 | code->two >> 3), 0xf7,
+	    (uint8_t)(0xd8 | (code->two & 7))); /* neg two */
+	put_block_at(code, CODE_CMP_TO, code->two, code->one, 0);
+	put_jump(code, JUMP_AT_LEAST, LABEL_AGENT);
+}
+
+/* The same with one register and nothing saved: the sum of the stack pointer and minus the caller's is one of 65 bits
+ * when that is not above. */
+static void put_state_below_by_one(struct stub_code *code)
+{
+	put_block(code, CODE_LOAD, code->one, offsetof(struct agent_block, state_top));
+	put_block_at(code, CODE_LOAD, code->one, code->one, 0);
+	PUT(code, (uint8_t)(0x48 | code->one >> 3), 0x01,
+	    (uint8_t)(0xe0 | (code->one & 7))); /* add %rsp,one */
+	put_jump(code, JUMP_BELOW, LABEL_AGENT);
+	put_block(code, CODE_LOAD, code->one, offsetof(struct agent_block, state_top));
+}
+
+/* The slot's stack pointer, from register `two`, or by negating it in place. */
+static void put_state_sp(struct stub_code *code, bool by_one)
+{
+	put_block_at(code, CODE_STORE, by_one ? RSP : code->two, code->one, STATE_NEXT);
+	if (by_one) /* negq %gs:next(one) */
+		PUT(code, 0x65, (uint8_t)(0x48 | code->one >> 3), 0xf7,
+		    (uint8_t)(0x58 | (code->one & 7)), STATE_NEXT);
+}
+
 /* Pushes this call, when the one below it is that of a caller and there is room. The slot is written before
  * it becomes the top: who reads from outside sees the one or the other. */
 static void entry_state(struct stub_code *code)
 {
-	const uint8_t next = sizeof(struct agent_state);
+	const bool by_one = stub_code_spares_one(code);
 
-	put_open(code, 2);
+	put_open(code, by_one ? 1 : 2);
 	put_tests(code);
 	put_label(code, LABEL_AGENT);
 	put_agent(code, code->stub->entries.state_enter, DEPTH_STATE);
@@ -161,20 +196,18 @@ static void entry_state(struct stub_code *code)
 
 	put_label(code, LABEL_MINE);
 	put_count(code);
-	put_block(code, CODE_LOAD, code->one, offsetof(struct agent_block, state_top));
-	put_lea(code, code->two, RSP, (int32_t)code->bytes);
-	PUT(code, (uint8_t)(0x48 | code->two >> 3), 0xf7,
-	    (uint8_t)(0xd8 | (code->two & 7))); /* neg two */
-	put_block_at(code, CODE_CMP_TO, code->two, code->one, 0);
-	put_jump(code, JUMP_AT_LEAST, LABEL_AGENT);
+	if (by_one)
+		put_state_below_by_one(code);
+	else
+		put_state_below(code);
 	PUT(code, (uint8_t)(0x48 | code->one >> 3), 0x81, (uint8_t)(0xf8 | (code->one & 7)));
 	put_u32(code, code->stub->state_end); /* cmp $state_end,one */
 	put_jump(code, JUMP_AT_LEAST, LABEL_AGENT);
-	put_block_at(code, CODE_STORE, code->two, code->one, next);
+	put_state_sp(code, by_one);
 	PUT(code, 0x65, (uint8_t)(0x48 | code->one >> 3), 0xc7, (uint8_t)(0x40 | (code->one & 7)),
-	    next + offsetof(struct agent_state, function));
+	    STATE_NEXT + offsetof(struct agent_state, function));
 	put_u32(code, code->stub->function); /* movq $function,%gs:next + 8(one) */
-	put_lea(code, code->one, code->one, next);
+	put_lea(code, code->one, code->one, STATE_NEXT);
 	put_block(code, CODE_STORE, code->one, offsetof(struct agent_block, state_top));
 	put_label(code, LABEL_OUT);
 	put_close(code);
