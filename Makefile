@@ -90,7 +90,7 @@ lint:
 speed:
 	@$(INSTALL_PACKAGES) $(COMPILER_PACKAGES) demo check
 	@$(MAKE) all DEPS=no
-	@$(call configure,$(BUILD),-DASSAY_TESTS=ON,estimate_speed)
+	@$(call configure,$(BUILD),-DASSAY_TESTS=ON,estimate_speed code_survey)
 	@ASSAY=$(CURDIR)/$(BUILD)/assay CC=$(CC) bench/speed.py
 
 study: tests

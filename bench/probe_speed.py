@@ -132,7 +132,7 @@ def uftrace(path, time_cost):
         return
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(["uftrace", "record", "-d", f"{folder}/data", "--no-libcall", "-P",
-                               "_probed_", str(path), "3"], capture_output=True, text=True, check=False)
+                               "small_probed_.", "-P", "work_probed_.", str(path), "3"], capture_output=True, text=True, check=False)
     copies = {}
     for line in done.stdout.splitlines():
         words = line.split()
