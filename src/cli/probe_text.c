@@ -245,10 +245,11 @@ static void process_add(struct probe_process *process, struct output *output)
 
 static void processes_add(struct probe_result *result, struct output *output)
 {
-	const size_t shown =
-		result->n_processes < PROCESSES_SHOWN ? result->n_processes : PROCESSES_SHOWN;
+	size_t shown = result->n_processes;
 	uint64_t more = result->unlisted_calls;
 
+	if (shown > PROCESSES_SHOWN)
+		shown = PROCESSES_SHOWN;
 	for (size_t i = 0; result->n_processes > 1 && i < shown; i++)
 		process_add(&result->processes[i], output);
 	for (size_t i = shown; i < result->n_processes; i++)

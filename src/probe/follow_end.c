@@ -69,10 +69,8 @@ static enum status process_remove(struct work *work, struct error *error)
 static void unfollowed_list(const struct follow *follow)
 {
 	struct guardian_arena *arena = follow->arena;
-	const uint64_t n = follow->n_unfollowed < GUARDIAN_MAX_CHILDREN ? follow->n_unfollowed
-									: GUARDIAN_MAX_CHILDREN;
 
-	for (uint64_t i = 0; i < n; i++) {
+	for (uint64_t i = 0; i < follow->n_unfollowed && i < GUARDIAN_MAX_CHILDREN; i++) {
 		const struct guardian_child *child = &follow->unfollowed[i];
 		uint64_t at = 0;
 
@@ -86,7 +84,8 @@ static void unfollowed_list(const struct follow *follow)
 		else
 			arena->n_children++;
 	}
-	arena->n_children += follow->n_unfollowed - n;
+	if (follow->n_unfollowed > GUARDIAN_MAX_CHILDREN)
+		arena->n_children += follow->n_unfollowed - GUARDIAN_MAX_CHILDREN;
 }
 
 enum status follow_remove(struct follow *follow, struct error *error)

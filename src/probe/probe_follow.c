@@ -2,14 +2,13 @@
 /*
  * assay's side of --follow (the guardian's is follow.h): what a followed process needs of assay before it may run on, and
  * its sums when it has ended.
+ * lint: seam because buffers are mapped memory, and descriptors come from the guardian
  *
  *	born	image, plans and trampolines are its parent's; its buffers are mapped here and enabled
  *	ready	new code: analysed, prepared and applied like a target, or let go when it has none of the functions
  *	ended	rows and sums go into the result, and the buffers are given up
  *
  * A process in which something fails is let go, listed with the reason, and disturbs no other.
- *
- * lint: seam because buffers are mapped memory, and descriptors come from the guardian
  */
 #include <stdio.h>
 #include <stdlib.h>
