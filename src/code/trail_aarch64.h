@@ -79,6 +79,7 @@ static inline uint32_t trail_word(const struct code_trail *trail, uint64_t at)
 	return (uint32_t)b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
 }
 
+/* The instruction at the address, decoded; one that stops where there is none. */
 struct code_insn trail_insn(const struct code_trail *trail, uint64_t at);
 
 /* Takes `n` looks; false when so many are not left. */
