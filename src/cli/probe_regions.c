@@ -24,27 +24,31 @@ static void note(struct output *output, uint64_t n, const char *what)
 		output_format(output, "  [%s: %llu]", what, (unsigned long long)n);
 }
 
+/* Its own cost and that of probed functions inside are not in it; there is no self time. */
+static void times_add(const struct probe_result *result, const struct function_sums *sums,
+		      struct output *output)
+{
+	const double total = (double)sums->inclusive;
+	const double mean = sums->timed ? total / (double)sums->timed : 0;
+	char total_text[32], mean_text[32];
+
+	output_format(
+		output, "%13s %13s %13s  ",
+		probe_amount(result, probe_value(result, total), total_text, sizeof(total_text)),
+		"", probe_amount(result, probe_value(result, mean), mean_text, sizeof(mean_text)));
+}
+
 static void row_add(const struct probe_cli *cli, const struct probe_result *result,
 		    const struct probe_row *row, struct output *output)
 {
 	const struct function_sums *sums = &row->sums;
-	char total[32], mean[32];
 
 	if (cli->options.dry_run)
 		output_add(output, "  ");
 	else
 		output_format(output, "%14llu ", (unsigned long long)sums->calls);
 	if (is_timed(cli))
-		output_format(
-			output, "%13s %13s %13s  ",
-			probe_amount(result, probe_value(result, (double)sums->inclusive), total,
-				     sizeof(total)),
-			"",
-			probe_amount(result,
-				     sums->timed ? probe_value(result, (double)sums->inclusive /
-									       (double)sums->timed)
-						 : 0,
-				     mean, sizeof(mean)));
+		times_add(result, sums, output);
 	escape_for_terminal(output, row->name);
 	output_add(output, "  ");
 	escape_for_terminal(output, row->module);

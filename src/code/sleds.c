@@ -29,7 +29,7 @@ void code_sled_sections_find(struct code_module *module)
 		GElf_Shdr header;
 
 		if (elf_file_section(&module->file, sections[i], &section, &header) &&
-		    header.sh_addr && header.sh_size < UINT64_MAX - header.sh_addr)
+		    header.sh_addr && elf_file_at(&module->file, header.sh_addr, header.sh_size))
 			module->sled_sections[i] =
 				(struct code_range){ header.sh_addr,
 						     header.sh_addr + header.sh_size };

@@ -238,6 +238,13 @@ static void a_map_that_leads_nowhere_has_no_sleds(void **state)
 	assert_int_equal(n, 0);
 	assert_null(code_module_sled_at(built.module, built.object.base + TEXT));
 	built_close(&built);
+	/* a size that the file does not hold */
+	object_init(&built.object, EM_X86_64, ET_EXEC);
+	FUNCTION(&built.object, "f", x86_xray);
+	built_open(&built, "__patchable_function_entries", UINT64_MAX / 2);
+	(void)code_module_sleds(built.module, &n);
+	assert_int_equal(n, 0);
+	built_close(&built);
 }
 
 int main(void)
