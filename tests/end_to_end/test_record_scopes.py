@@ -110,7 +110,7 @@ def many(program, name, *words):
 
 
 def many_attached(program):
-    child = subprocess.Popen([program, "1500", "150", "100"], stdout=subprocess.PIPE, text=True)
+    child = subprocess.Popen([program, "1500", "40", "500"], stdout=subprocess.PIPE, text=True)
     wait_for(lambda: threads(child.pid) > 1500)
     many(program, "attached", "-p", str(child.pid))
     claim(child.wait() == 0, "attached: the program ran as it would have")
