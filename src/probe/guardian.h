@@ -134,6 +134,7 @@ struct guardian {
 	pid_t pid; /* 0: none */
 	int fd;
 	bool news; /* there may be events */
+	bool lost; /* it was killed: nobody follows any more */
 	struct guardian_arena *arena;
 };
 

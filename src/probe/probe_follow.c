@@ -234,6 +234,8 @@ void follow_events(struct probe_set *set, struct probe *target)
 	struct error error;
 	int memfd;
 
+	if (target->guardian->lost)
+		return;
 	if (!target->guardian->news &&
 	    !__atomic_load_n(&target->guardian->arena->n_events, __ATOMIC_ACQUIRE))
 		return;
@@ -256,6 +258,8 @@ bool follow_is_over(const struct probe_set *set)
 	for (size_t i = 0; set->options->follow && i < set->n; i++) {
 		const struct guardian_arena *arena = set->probes[i].guardian->arena;
 
+		if (set->probes[i].guardian->lost)
+			continue;
 		n += __atomic_load_n(&arena->n_live, __ATOMIC_ACQUIRE);
 		n += __atomic_load_n(&arena->n_events, __ATOMIC_ACQUIRE);
 	}

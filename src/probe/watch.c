@@ -87,6 +87,16 @@ static bool all_ended(const struct probe_set *set)
 	return all && follow_is_over(set);
 }
 
+static void guardian_is_lost(struct probe *probe)
+{
+	if (!probe->keeper.lost)
+		probe_notice(probe,
+			     "the guardian of process %d has been killed: processes that it makes "
+			     "from now on are not followed",
+			     probe->pid);
+	probe->keeper.lost = true;
+}
+
 /* Sleeps until a signal comes, a target ends or time is up; true when the user wants an end. */
 static bool set_wait(struct probe_set *set, uint64_t wait_ns)
 {
@@ -97,7 +107,7 @@ static bool set_wait(struct probe_set *set, uint64_t wait_ns)
 	for (size_t i = 0; i < set->n; i++) {
 		struct probe *probe = &set->probes[i];
 
-		if (set->options->follow && probe->keeper.fd >= 0) {
+		if (set->options->follow && probe->keeper.fd >= 0 && !probe->keeper.lost) {
 			wait_ns = probe->keeper.news ? 0 : wait_ns;
 			fds[n++] = (struct pollfd){ probe->keeper.fd, POLLIN, 0 };
 		}
@@ -115,6 +125,8 @@ static bool set_wait(struct probe_set *set, uint64_t wait_ns)
 		for (nfds_t k = 1; k < n; k++) {
 			if (fds[k].fd >= 0 && fds[k].fd == set->probes[i].pidfd && fds[k].revents)
 				set->probes[i].ending = true;
+			if (fds[k].fd == set->probes[i].keeper.fd && (fds[k].revents & POLLHUP))
+				guardian_is_lost(&set->probes[i]);
 		}
 	}
 	for (size_t i = 0; set->options->follow && i < set->n; i++)
