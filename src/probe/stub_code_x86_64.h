@@ -28,8 +28,8 @@
 enum code_label {
 	LABEL_OUT,
 	LABEL_MINE,
+	LABEL_CLAIM,
 	LABEL_AGENT,
-	LABEL_AGAIN,
 	LABEL_COUNT,
 	LABEL_INSIDE,
 	LABEL_LEFT,
@@ -72,6 +72,7 @@ enum code_opcode {
 	code_buffer_append((code)->buffer, (const uint8_t[]){ __VA_ARGS__ }, \
 			   sizeof((const uint8_t[]){ __VA_ARGS__ }))
 
+/* Appends the low 32 bits, the lowest byte first. */
 void put_u32(struct stub_code *code, uint64_t value);
 
 /* mov %fs:0,reg: the thread pointer */

@@ -37,12 +37,11 @@ static void put_control(struct stub_code *code, unsigned int reg)
 		   AGENT_CONTROL_OFFSET + offsetof(struct agent_control, negative_owner));
 }
 
-/* Goes on only when probes are on and the block is this thread's; else to LABEL_OUT, or, for a thread's first hit, behind
- * this to what claims a block. What is rare may follow that, up to LABEL_MINE. */
+/* Goes on only when probes are on, else to LABEL_OUT. ZF: the block is this thread's; else it has none yet, and
+ * put_claim() is next. */
 static void put_tests(struct stub_code *code)
 {
 	const unsigned int reg = code->one;
-	const uint32_t further = code->bytes < RED_ZONE ? RED_ZONE - code->bytes : 0;
 
 	put_control(code, reg);
 	PUT(code, (uint8_t)(0x48 | reg >> 3 << 2 | reg >> 3), 0x85,
@@ -53,7 +52,12 @@ static void put_tests(struct stub_code *code)
 	put_jump(code, JUMP_NONZERO, LABEL_OUT);
 	put_thread(code, reg);
 	put_block(code, CODE_ADD, reg, offsetof(struct agent_block, negative_thread));
-	put_jump(code, JUMP_ZERO, LABEL_MINE);
+}
+
+/* A thread's first hit: on at LABEL_MINE with a block of its own. */
+static void put_claim(struct stub_code *code)
+{
+	const uint32_t further = code->bytes < RED_ZONE ? RED_ZONE - code->bytes : 0;
 
 	if (further)
 		put_lea(code, RSP, RSP, -(int32_t)further);
@@ -67,14 +71,13 @@ static void put_tests(struct stub_code *code)
 	put_jump(code, JUMP_ALWAYS, LABEL_MINE);
 }
 
-/* At the cap: out, unless a new epoch has begun. `left` is compared as signed: a signal handler may take the
- * last one between test and decrement. */
+/* Below the cap on at LABEL_COUNT. At the cap: out, unless a new epoch has begun. `left` is compared as signed: a
+ * signal handler may take the last one between test and decrement. */
 static void put_cap(struct stub_code *code)
 {
 	const uint64_t left = of_function(code->stub, offsetof(struct agent_function, left));
 	const uint64_t epoch = of_function(code->stub, offsetof(struct agent_function, epoch));
 
-	put_label(code, LABEL_AGAIN);
 	put_block_word(code, CMP_IMM, left);
 	PUT(code, 0);
 	put_jump(code, JUMP_GREATER, LABEL_COUNT);
@@ -86,9 +89,7 @@ static void put_cap(struct stub_code *code)
 	put_region(code, true, CODE_LOAD, code->one,
 		   AGENT_SHARED_OFFSET + offsetof(struct agent_shared, cap));
 	put_block(code, CODE_STORE, code->one, left);
-	put_jump(code, JUMP_ALWAYS, LABEL_AGAIN);
-	put_label(code, LABEL_COUNT);
-	put_block_word(code, DEC, left);
+	put_jump(code, JUMP_ALWAYS, LABEL_MINE);
 }
 
 static void put_count(struct stub_code *code)
@@ -103,15 +104,24 @@ static void entry_inline(struct stub_code *code)
 
 	put_open(code, 1);
 	put_tests(code);
+	if (stub->capped) { /* what has reached its cap takes one jump */
+		put_jump(code, JUMP_NONZERO, LABEL_CLAIM);
+		put_label(code, LABEL_MINE);
+		put_cap(code);
+		put_label(code, LABEL_CLAIM);
+	} else {
+		put_jump(code, JUMP_ZERO, LABEL_MINE);
+	}
+	put_claim(code);
 	if (sampled) {
 		put_label(code, LABEL_AGENT);
 		put_agent(code, stub->full ? stub->entries.full_sample : stub->entries.sample,
 			  DEPTH_INLINE);
 		put_jump(code, JUMP_ALWAYS, LABEL_OUT);
 	}
-	put_label(code, LABEL_MINE);
+	put_label(code, stub->capped ? LABEL_COUNT : LABEL_MINE);
 	if (stub->capped)
-		put_cap(code);
+		put_block_word(code, DEC, of_function(stub, offsetof(struct agent_function, left)));
 	put_count(code);
 	if (sampled) {
 		put_block_word(code, DEC, offsetof(struct agent_block, countdown));
@@ -190,6 +200,8 @@ static void entry_state(struct stub_code *code)
 
 	put_open(code, by_one ? 1 : 2);
 	put_tests(code);
+	put_jump(code, JUMP_ZERO, LABEL_MINE);
+	put_claim(code);
 	put_label(code, LABEL_AGENT);
 	put_agent(code, code->stub->entries.state_enter, DEPTH_STATE);
 	put_jump(code, JUMP_ALWAYS, LABEL_OUT);
