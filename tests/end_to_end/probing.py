@@ -119,21 +119,22 @@ def text_is_the_files(pid, program):
 def buffers_of(assay):
     """The first page of the buffers of a running assay once its probes are on: their first word, its thread id,
     enables them. None when they never are."""
-    folder = "/proc/%d/fd" % assay.pid
     for _ in range(2400):
         if assay.poll() is not None:
             return None
         try:
-            names = [name for name in os.listdir(folder)
-                     if os.readlink(os.path.join(folder, name)).startswith("/memfd:assay-probe")]
-            for name in names:
-                with open(os.path.join(folder, name), "r+b") as file:
+            with open("/proc/%d/maps" % assay.pid, encoding="utf-8") as maps:
+                ranges = [line.split()[0] for line in maps if "/memfd:assay-probe" in line]
+            for one in ranges:
+                # what is mapped of the file is its beginning (proc(5), map_files: addresses without leading zeros)
+                path = "/proc/%d/map_files/%s" % (assay.pid, "-".join(end.lstrip("0") for end in one.split("-")))
+                with open(path, "r+b") as file:
                     buffers = mmap.mmap(file.fileno(), 4096)
                 if struct.unpack_from("<I", buffers)[0] == assay.pid:
                     return buffers
                 buffers.close()
         except (OSError, ValueError):
-            pass  # descriptors come and go
+            pass  # mappings come and go
         time.sleep(0.05)
     return None
 
