@@ -46,6 +46,9 @@ const char probe_cli_help[] =
 	"sharper\n"
 	"  -d, --duration SECONDS  remove the probes then (a command runs on to its end)\n"
 	"      --buffer SIZE       memory for the sums of all threads (default 16M)\n"
+	"      --perf-map          write /tmp/perf-PID.map: other profilers then name the probes' "
+	"code by\n"
+	"                          the function it belongs to\n"
 	"      --follow            also probe the processes that it makes, by fork and by exec, "
 	"and\n"
 	"                          theirs; ends when all have ended\n"
@@ -85,6 +88,7 @@ enum option_code {
 	OPTION_JSON,
 	OPTION_REGION,
 	OPTION_FOLLOW,
+	OPTION_PERF_MAP,
 	OPTION_LATER,
 };
 
@@ -107,6 +111,7 @@ static const struct option long_options[] = {
 	{ "event", required_argument, NULL, 'e' },
 	{ "frequency", required_argument, NULL, 'F' },
 	{ "follow", no_argument, NULL, OPTION_FOLLOW },
+	{ "perf-map", no_argument, NULL, OPTION_PERF_MAP },
 	{ "barrier", no_argument, NULL, OPTION_BARRIER },
 	{ "audit", no_argument, NULL, OPTION_AUDIT },
 	{ "records", required_argument, NULL, OPTION_RECORDS },
@@ -271,6 +276,7 @@ static enum status option_take(struct probe_cli *cli, const struct sys *sys, int
 	case OPTION_AUDIT: cli->audit = true; return STATUS_OK;
 	case OPTION_RECORDS: cli->records = word; return STATUS_OK;
 	case OPTION_BARRIER: cli->options.barrier = true; return STATUS_OK;
+	case OPTION_PERF_MAP: cli->options.perf_map = true; return STATUS_OK;
 	case OPTION_FOLLOW: cli->options.follow = true; return STATUS_OK;
 	case OPTION_LATER:
 		return error_set(error, STATUS_UNSUPPORTED, "--%s: not in this version", name);

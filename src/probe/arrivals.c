@@ -165,6 +165,7 @@ static enum status part_apply(struct probe *probe, const struct install_part *pa
 
 	probe_stops_add(&probe->result->attach, &arena->stops);
 	install_settle(&probe->install, part, arena);
+	probe_names_write(probe);
 	return status;
 }
 

@@ -366,8 +366,12 @@ static void function_fill(struct filler *filler, struct install_function *functi
 		if (i != plan->entry_patch)
 			good = patch_emit(filler, function, &plan->patches[i], &stub, &resume);
 	}
-	if (good && writes_journal(filler, function->region, writes_before))
+	if (good && writes_journal(filler, function->region, writes_before)) {
+		function->code_start = install->regions[function->region].address +
+				       AGENT_CODE_OFFSET + used_before;
+		function->code_bytes = filler->used[function->region] - used_before;
 		return;
+	}
 	function->refusal = INSTALL_UNREACHABLE;
 	filler->n_writes = writes_before;
 	filler->used[function->region] = used_before;

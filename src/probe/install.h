@@ -52,9 +52,10 @@ struct install_function {
 	enum code_refusal code_refusal;
 	struct code_plan plan;
 	uint32_t region;
-	bool written;      /* it was, some time */
-	uint64_t since_ns; /* after the start; 0: from the start on */
-	uint32_t gaps;     /* times that it was mapped anew and written again */
+	uint64_t code_start, code_bytes; /* its trampolines in the target, once filled */
+	bool written;                    /* it was, some time */
+	uint64_t since_ns;               /* after the start; 0: from the start on */
+	uint32_t gaps;                   /* times that it was mapped anew and written again */
 };
 
 /* A module at an address, as it was written there: should it be mapped there again, it is written again. */

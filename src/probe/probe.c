@@ -20,6 +20,7 @@
 
 #include "probe/access.h"
 #include "probe/machine.h"
+#include "probe/names.h"
 #include "probe/ownership.h"
 #include "probe/probe_state.h"
 #include "target/maps.h"
@@ -139,6 +140,19 @@ void probe_stops_add(struct guardian_stops *sum, const struct guardian_stops *st
 		sum->threads = stops->threads;
 }
 
+void probe_names_write(struct probe *probe)
+{
+	struct error error;
+
+	if (!probe->options->perf_map || probe->unnamed)
+		return;
+	probe->unnamed =
+		names_write(&probe->install, probe->pid, probe->named, &error) != STATUS_OK;
+	probe->named = true;
+	if (probe->unnamed)
+		probe_notice(probe, "no names for other profilers: %s", error.text);
+}
+
 static enum status probes_write(struct probe *probe, struct error *error)
 {
 	const struct install_part all = { .module = NULL };
@@ -157,6 +171,7 @@ static enum status probes_write(struct probe *probe, struct error *error)
 	if (status != STATUS_OK)
 		return status;
 	install_settle(&probe->install, &all, arena);
+	probe_names_write(probe);
 	/* All functions from the same moment on, in however many stops they were written. */
 	probe->start_ns = sys_now_ns(probe->sys);
 	probe->install.owner = probe->ownership->tid;

@@ -36,7 +36,8 @@ struct probe_options {
 	const struct launch_state *launch_state;
 	int signal_fd; /* SIGINT, SIGTERM ... as a descriptor, -1: none */
 	bool dry_run, allow_seccomp;
-	bool follow; /* the processes that the targets make are probed, too */
+	bool perf_map; /* names of the probes' code for other profilers (names.h) */
+	bool follow;   /* the processes that the targets make are probed, too */
 };
 
 struct probe_progress {

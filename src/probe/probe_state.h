@@ -36,6 +36,7 @@ struct probe {
 	struct agent_shared *shared;
 	uint64_t start_ns;
 	uint64_t buffers_at; /* their address in the target */
+	bool named, unnamed; /* names.h: written, or not to be written */
 	bool reaped, ending, ended;
 	/* --follow: a process that a target has made, or new code of one (probe_follow.c) */
 	enum probe_start start;
@@ -124,6 +125,9 @@ void follow_probes_free(struct probe_set *set);
 
 /* Tells the user something on the way. */
 void probe_notice(const struct probe *probe, const char *format, ...) PRINTF_LIKE(2, 3);
+
+/* Names for other profilers, when they are asked for; what is in the way is told once. */
+void probe_names_write(struct probe *probe);
 
 /* Adds up what several requests to a guardian took. */
 void probe_stops_add(struct guardian_stops *sum, const struct guardian_stops *stops);
