@@ -54,6 +54,17 @@ static uint64_t pages_now(const struct probe *probe)
 	return pages;
 }
 
+/* A write by which the place is known to be mapped anew: its bytes are the file's. Not one that some thread stood in. */
+static const struct guardian_write *place_sign(const struct install_place *place)
+{
+	for (size_t i = 0; i < place->n_writes; i++) {
+		if (place->writes[i].state == GUARDIAN_WRITTEN ||
+		    place->writes[i].state == GUARDIAN_DIFFERENT)
+			return &place->writes[i];
+	}
+	return NULL;
+}
+
 /* A library that was closed and opened again at its old place shows in no mapping, but in bytes that are the file's. */
 static bool places_check(struct probe *probe)
 {
@@ -66,10 +77,10 @@ static bool places_check(struct probe *probe)
 	fd = probe->sys->openat(probe->sys->state, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
 	for (size_t i = 0; fd >= 0 && i < install->n_places; i++) {
 		const struct install_place *place = &install->places[i];
-		const struct guardian_write *write = place->writes;
+		const struct guardian_write *write = place_sign(place);
 		uint8_t live[sizeof(write->bytes)];
 
-		if (!place->n_writes || place->module->bias != place->bias ||
+		if (!write || place->module->bias != place->bias ||
 		    place->module->presence != IMAGE_HERE ||
 		    sys_pread_full(probe->sys, fd, live, write->length, (off_t)write->address) !=
 			    (ssize_t)write->length ||
@@ -213,6 +224,18 @@ static void functions_leave(struct install *install, size_t first)
 	}
 }
 
+/* Those that are written now for the first time. */
+static void since_set(struct probe *probe, const struct image_module *module)
+{
+	for (size_t i = 0; i < probe->install.n; i++) {
+		struct install_function *function = &probe->install.functions[i];
+
+		if (function->module == module && function->late && function->written &&
+		    !function->since_ns)
+			function->since_ns = sys_now_ns(probe->sys) - probe->start_ns;
+	}
+}
+
 /* A module that was not there: its functions are planned, numbered and written. */
 static enum status module_come(struct probe *probe, const struct image_module *module,
 			       struct error *error)
@@ -226,15 +249,14 @@ static enum status module_come(struct probe *probe, const struct image_module *m
 
 	if (status != STATUS_OK || install->n == first)
 		return status;
+	for (size_t i = first; i < install->n; i++)
+		install->functions[i].late = true;
 	if (module->relocates_text)
 		functions_leave(install, first);
 	if (install->n_planned > probe->plan.n_used)
 		buffers_slots_use(&probe->plan, probe->buffers, install->n_planned);
 	status = module_write(probe, module, error);
-	for (size_t i = first; i < install->n; i++) {
-		if (install->functions[i].written)
-			install->functions[i].since_ns = sys_now_ns(probe->sys) - probe->start_ns;
-	}
+	since_set(probe, module);
 	if (status == STATUS_OK)
 		probe_notice(probe,
 			     "%s was opened in process %d: %u of its functions are probed from "
@@ -244,20 +266,44 @@ static enum status module_come(struct probe *probe, const struct image_module *m
 	return status;
 }
 
+/* Whatever was tried with it has not come to it. */
+static void unwritten_refuse(struct install *install, const struct image_module *module)
+{
+	for (size_t i = 0; i < install->n; i++) {
+		struct install_function *function = &install->functions[i];
+
+		if (function->module == module && !function->written && !function->refusal)
+			function->refusal = INSTALL_FAILED;
+	}
+}
+
 static enum status module_return(struct probe *probe, const struct image_module *module,
 				 struct error *error)
 {
 	struct install *install = &probe->install;
-	enum status status;
+	bool any = false;
 
-	if (!module_count(install, module, true))
-		return STATUS_OK;
-	status = module_write_again(probe, module, error);
 	for (size_t i = 0; i < install->n; i++) {
-		if (install->functions[i].module == module && install->functions[i].written)
-			install->functions[i].gaps++;
+		struct install_function *function = &install->functions[i];
+
+		if (function->module != module || function->number == UINT32_MAX)
+			continue;
+		any = true;
+		if (function->written) {
+			function->gaps++;
+			continue;
+		}
+		function->late = true;
+		function->refusal = INSTALL_PROBED;
 	}
-	return status;
+	if (any) {
+		const enum status status = module_write_again(probe, module, error);
+
+		since_set(probe, module);
+		unwritten_refuse(&probe->install, module);
+		return status;
+	}
+	return STATUS_OK;
 }
 
 /* One that has ended meanwhile has nothing to be told of. */

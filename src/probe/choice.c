@@ -93,7 +93,7 @@ void choice_plan(struct choice *choice, struct install_function *function)
 		function->refusal = INSTALL_CODE;
 		return;
 	}
-	if (!live_as_file(choice->install, function, choice->memory_fd))
+	if (!choice->later && !live_as_file(choice->install, function, choice->memory_fd))
 		function->refusal = INSTALL_CHANGED;
 }
 
@@ -296,7 +296,9 @@ enum status install_choose_later(struct install *install, struct selection *sele
 				 const struct image_module *module, uint32_t most,
 				 struct error *error)
 {
-	struct choice choice = { .install = install, .selection = selection, .most = most };
+	struct choice choice = {
+		.install = install, .selection = selection, .most = most, .later = true
+	};
 	enum status status = choice_begin(&choice, error);
 
 	if (status != STATUS_OK)

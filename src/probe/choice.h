@@ -16,6 +16,7 @@ struct choice {
 	size_t first;       /* of the module's in install->functions */
 	size_t first_point; /* and in install->points */
 	uint32_t most;      /* numbers that there are */
+	bool later;         /* what came later may be gone for a moment: the guardian compares */
 	enum status status;
 	struct error *error;
 };

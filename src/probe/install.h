@@ -54,6 +54,7 @@ struct install_function {
 	uint32_t region;
 	uint64_t code_start, code_bytes; /* its trampolines in the target, once filled */
 	bool written;                    /* it was, some time */
+	bool late;                       /* not from the start on */
 	uint64_t since_ns;               /* after the start; 0: from the start on */
 	uint32_t gaps;                   /* times that it was mapped anew and written again */
 };
@@ -63,7 +64,7 @@ struct install_place {
 	const struct image_module *module;
 	uint64_t bias;
 	uint32_t region;
-	struct guardian_write *writes; /* those that were made */
+	struct guardian_write *writes; /* what became of each the last time is its state */
 	size_t n_writes, capacity;
 };
 

@@ -40,16 +40,25 @@ static struct install_place *place_get(struct install *install,
 	return place;
 }
 
-/* Without memory for it the place is not known: its library is not written again when it comes back. */
+/* Those that were not made are kept, too: their trampolines stand, and the next time they may be. Without memory for it
+ * the place is not known: its library is not written again when it comes back. */
 static void place_keep(struct install *install, const struct install_function *function,
 		       const struct guardian_write *write)
 {
 	struct install_place *place = place_get(install, function);
 
-	if (!place || !array_reserve(&place->writes, &place->capacity, place->n_writes + (size_t)1))
-		return;
-	place->writes[place->n_writes] = *write;
-	place->writes[place->n_writes++].state = GUARDIAN_WAITING;
+	if (place && array_reserve(&place->writes, &place->capacity, place->n_writes + (size_t)1))
+		place->writes[place->n_writes++] = *write;
+}
+
+/* The arena's writes are the place's, in the same order. */
+static void place_update(const struct install *install, const struct install_part *part,
+			 const struct guardian_arena *arena, const struct guardian_write *writes)
+{
+	struct install_place *place = install_place_of(install, part->module);
+
+	for (uint64_t i = 0; place && i < arena->n_writes && i < place->n_writes; i++)
+		place->writes[i].state = writes[i].state;
 }
 
 static void function_settle(struct install_function *function, uint8_t state)
@@ -82,10 +91,14 @@ void install_settle(struct install *install, const struct install_part *part,
 		if (writes[i].function >= n)
 			continue;
 		states[writes[i].function] = writes[i].state;
-		if (writes[i].state == GUARDIAN_WRITTEN && !part->again)
+		/* after a failure it is not known that the trampolines of others are there */
+		if (!part->again &&
+		    (arena->status == STATUS_OK || writes[i].state == GUARDIAN_WRITTEN))
 			place_keep(install, &install->functions[at[writes[i].function]],
 				   &writes[i]);
 	}
+	if (part->again)
+		place_update(install, part, arena, writes);
 	for (size_t i = 0; states && i < install->n; i++) {
 		struct install_function *function = &install->functions[i];
 
@@ -106,8 +119,9 @@ enum status install_refill(const struct install_place *place, struct guardian_ar
 		return error_set(error, STATUS_LIMIT, "too many probes at once");
 	arena->n_writes = place->n_writes;
 	arena->n_chunks = 0;
-	if (place->n_writes)
-		memcpy(guardian_writes(arena), place->writes,
-		       place->n_writes * sizeof(*place->writes));
+	for (size_t i = 0; i < place->n_writes; i++) {
+		guardian_writes(arena)[i] = place->writes[i];
+		guardian_writes(arena)[i].state = GUARDIAN_WAITING;
+	}
 	return STATUS_OK;
 }
