@@ -9,14 +9,13 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "cli/commands.h"
 #include "cli/exit_code.h"
 #include "cli/page.h"
 #include "cli/probe_output.h"
+#include "cli/signals.h"
 #include "probe/removal.h"
 #include "probe/replay.h"
 
@@ -35,31 +34,6 @@ static void progress_print(void *data, const struct probe_progress *progress)
 		(double)progress->elapsed_ns / 1e9, progress->probed,
 		(unsigned long long)progress->calls);
 	fflush(stderr);
-}
-
-static int signals_open(void)
-{
-	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
-	sigset_t set;
-
-	sigemptyset(&set);
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
-		sigaddset(&set, numbers[i]);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-}
-
-static void die_by(int number)
-{
-	const struct rlimit none = { 0, 0 };
-	sigset_t set;
-
-	setrlimit(RLIMIT_CORE, &none);
-	signal(number, SIG_DFL);
-	sigemptyset(&set);
-	sigaddset(&set, number);
-	raise(number);
-	sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
 static enum status text_write(const struct sys *sys, const char *path, const struct output *output,
@@ -121,6 +95,7 @@ static enum status records_open(struct probe_cli *cli, const struct sys *sys, st
 
 static int run(struct probe_cli *cli, const struct sys *sys, const struct launch_state *state)
 {
+	static const int ending[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
 	struct probe_hooks hooks = { .notice = cli->quiet ? NULL : notice_print };
 	struct probe_result result;
 	struct error error;
@@ -128,7 +103,7 @@ static int run(struct probe_cli *cli, const struct sys *sys, const struct launch
 	int code;
 
 	cli->options.launch_state = state;
-	cli->options.signal_fd = signals_open();
+	cli->options.signal_fd = signals_open(ending, sizeof(ending) / sizeof(*ending));
 	if (!cli->quiet && isatty(STDERR_FILENO)) {
 		hooks.progress = progress_print;
 		hooks.progress_ns = PROGRESS_NS;
@@ -152,7 +127,7 @@ static int run(struct probe_cli *cli, const struct sys *sys, const struct launch
 	} else if (cli->options.dry_run) {
 		code = EXIT_DONE;
 	} else if (result.signal) {
-		die_by(result.signal);
+		signals_die_by(result.signal);
 	}
 	if (cli->options.records_fd >= 0)
 		sys->close(sys->state, cli->options.records_fd);
