@@ -54,6 +54,23 @@ function e_top				// (n): 12 + 4n
 	ldp	x29, x30, [sp], #16
 	ret
 	.size	e_top, . - e_top
+
+function e_one				// 0
+	ret
+	.size	e_one, . - e_one
+
+function e_ones				// 4: e_one's ret, too
+	stp	x29, x30, [sp, #-16]!
+	bl	e_one
+	ldp	x29, x30, [sp], #16
+	ret
+	.size	e_ones, . - e_ones
+
+function e_when				// (n): 1 when n is 0, else 2
+	cbz	x0, 1f
+	sub	x0, x0, #1
+1:	ret
+	.size	e_when, . - e_when
 	.section .note.GNU-stack, "", %progbits
 #else
 	.section .note.GNU-stack, "", @progbits

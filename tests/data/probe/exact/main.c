@@ -12,7 +12,7 @@
 #define N 50
 
 #ifdef __aarch64__
-void e_loop(long n), e_nest(long n), e_tail(long n), e_top(long n);
+void e_loop(long n), e_nest(long n), e_tail(long n), e_top(long n), e_ones(void), e_when(long n);
 long e_rec(long n);
 #else /* there is no counter to hold it against */
 __attribute__((noinline)) void e_loop(long n)
@@ -37,6 +37,13 @@ static long e_rec(long n)
 {
 	return n;
 }
+static void e_ones(void)
+{
+}
+static void e_when(long n)
+{
+	(void)n;
+}
 #endif
 
 static unsigned long rounds;
@@ -51,6 +58,9 @@ static void *work(void *argument)
 			exit(1);
 		}
 		e_top(N);
+		e_ones();
+		e_when(0);
+		e_when(1);
 	}
 	return NULL;
 }
@@ -70,8 +80,10 @@ int main(int argc, char **argv)
 	for (unsigned long i = 0; i < threads; i++)
 		pthread_join(ids[i], NULL);
 	all = rounds * threads;
-	printf("OK each=%lu e_loop=%lu e_nest=%lu e_rec=%lu e_tail=%lu e_top=%lu\n", all,
+	printf("OK each=%lu e_loop=%lu e_nest=%lu e_rec=%lu e_tail=%lu e_top=%lu e_one=0 e_ones=%lu e_when=%lu\n",
+	       all,
 	       all * (2 * (1 + 4 * N) + 1 + 4 * (N + 1)), all * (8 + 2 * (1 + 4 * N + 1)),
-	       all * (2 + 8 * N), all * 2, all * (12 + 4 * N));
+	       all * (2 + 8 * N), all * 2, all * (12 + 4 * N), all * 4,
+	       all * 3);
 	return 0;
 }
