@@ -37,8 +37,11 @@ def attach_cycles(program, rounds):
     process = start(program, "7200")
     wrong, calls, busy = [], 0, 0
     for turn in range(rounds):
+        # on a machine that others keep busy, threads take long to come to a stop, and longer to leave the places
         done = probe("-p", process.pid, "-d", "0.05", functions=FUNCTIONS,
-                     mode="time" if turn % 2 else "count")
+                     mode="time" if turn % 2 else "count", timeout=600)
+        if turn % 100 == 99:
+            print("# %d attachments so far" % (turn + 1), flush=True)
         hot, mid = done.calls("hot") or 0, done.calls("mid") or 0
         if "busy" in [row.get("reason") for row in done.rows.values()]:
             busy += 1  # a thread stood in it all the while: said, and nothing half done
