@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * lint: print because the stream is memory
+ */
 #include "probe/names.h"
 
 #include <errno.h>
