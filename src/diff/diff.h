@@ -6,7 +6,7 @@
  * called). A difference of shares is beyond chance when its interval, which holds for all functions at
  * once (estimate/change.h), leaves out 0. It is a change of the workload only if nothing that is known
  * about the two measurements could make it: the largest error that findings allow on either side, clocks
- * that may have run in step with the program, another machine.
+ * that may have run in step with the program, other programs beside it, another machine.
  */
 #ifndef ASSAY_DIFF_DIFF_H
 #define ASSAY_DIFF_DIFF_H
@@ -35,7 +35,8 @@ enum diff_verdict {
 struct diff_row {
 	const struct report_row *rows[2]; /* NULL: not in that recording */
 	double share[2];
-	double bias; /* largest error of the difference that findings allow; INFINITY: any */
+	double bias;      /* largest error of the difference that findings allow; INFINITY: any */
+	double load_bias; /* its part that other programs on the machine could make (load.h) */
 	struct estimate_change change;
 	enum diff_verdict verdict;
 };
@@ -45,6 +46,13 @@ enum diff_state {
 	DIFF_STATE_CHANGED,
 	DIFF_STATE_MEASUREMENT,
 	DIFF_STATE_UNRESOLVED
+};
+
+/* Other programs beside the recordings, and the part of all samples that the kernel has. */
+struct diff_load {
+	bool known; /* they were at work beside either */
+	bool beside[2];
+	double kernel[2];
 };
 
 struct diff_options {
@@ -60,6 +68,7 @@ struct diff {
 	double bound;               /* no tested share moved by more than this */
 	bool same_recording;        /* A and B are one */
 	struct findings mismatches; /* what makes them hard to compare; bias: incomparable */
+	struct diff_load load;
 	bool locked[2]; /* this side's fixed clock is known to be in step with the program */
 	enum diff_state state;
 	const char *verdict; /* plain English, no newline */

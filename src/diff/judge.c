@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "diff/load.h"
+
 static const struct report_share *share_of(const struct report_row *row, bool by_total)
 {
 	return by_total ? &row->total : &row->self;
@@ -85,8 +87,7 @@ static double row_bias(const struct diff_row *row, bool by_total)
 	return sum;
 }
 
-/* The least difference that its interval allows; 0: none is certain. */
-static double least(const struct estimate_change *change)
+double diff_least(const struct estimate_change *change)
 {
 	return change->lo > 0 ? change->lo : change->hi < 0 ? -change->hi : 0;
 }
@@ -109,7 +110,7 @@ static enum diff_verdict difference_judge(const struct diff *diff, const struct 
 		return DIFF_MEASUREMENT;
 	if (is_incomparable(diff))
 		return DIFF_UNRESOLVED;
-	if (least(&row->change) <= row->bias)
+	if (diff_least(&row->change) <= row->bias)
 		return DIFF_MEASUREMENT;
 	return row->change.difference > 0 ? DIFF_MORE : DIFF_LESS;
 }
@@ -119,7 +120,8 @@ static void rows_judge(struct diff *diff, bool by_total)
 	for (size_t i = 0; i < diff->n; i++) {
 		struct diff_row *row = &diff->rows[i];
 
-		row->bias = row_bias(row, by_total);
+		row->load_bias = load_bias(diff, row, by_total);
+		row->bias = row_bias(row, by_total) + row->load_bias;
 		diff->bound = fmax(diff->bound, most(&row->change));
 		if (row->change.differs) {
 			diff->n_differing++;
@@ -199,6 +201,7 @@ enum status diff_judge(struct diff *diff, const struct diff_options *options, st
 
 	if (status != STATUS_OK)
 		return status;
+	load_find(diff);
 	if (diff->same_recording)
 		rows_equal(diff);
 	else

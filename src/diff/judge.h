@@ -12,6 +12,9 @@
 MUST_CHECK enum status diff_judge(struct diff *diff, const struct diff_options *options,
 				  struct error *error);
 
+/* The least difference that its interval allows; 0: none is certain. */
+double diff_least(const struct estimate_change *change);
+
 /* The finding of either side that allows the largest error of this row, and whose it is; NULL: none. */
 const struct finding *diff_cause(const struct diff *diff, const struct diff_row *row, int *side);
 

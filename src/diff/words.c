@@ -56,6 +56,21 @@ static void changed_words(struct output *out, const struct diff *diff)
 	output_add(out, ". Shares are parts of a whole: when one grows, others shrink.");
 }
 
+static void load_words(struct output *out, const struct diff_load *load)
+{
+	char before[32], after[32];
+
+	output_format(
+		out,
+		", and other programs could make that alone: they were at work beside %s, and the "
+		"kernel has %s %% of B where it had %s %% of A.",
+		load->beside[0] && load->beside[1] ? "both"
+		: load->beside[0]                  ? "A"
+						   : "B",
+		digits_short(100 * load->kernel[1], after, sizeof(after)),
+		digits_short(100 * load->kernel[0], before, sizeof(before)));
+}
+
 static void measurement_words(struct output *out, const struct diff *diff)
 {
 	const struct diff_row *row = diff->rows;
@@ -80,7 +95,9 @@ static void measurement_words(struct output *out, const struct diff *diff)
 	cause = diff_cause(diff, row, &side);
 	output_format(out, "The measurement differs: ");
 	row_words(out, row);
-	if (cause && row->bias <= 1)
+	if (row->load_bias > 0 && diff_least(&row->change) > row->bias - row->load_bias)
+		load_words(out, &diff->load);
+	else if (cause && row->bias <= 1)
 		output_format(out,
 			      ", and %s (%s) could make that alone, by up to %s points with all "
 			      "that is known of both.",

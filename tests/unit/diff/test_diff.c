@@ -5,6 +5,7 @@
 #include <jansson.h>
 #include <math.h>
 
+#include "diagnose/finding_code.h"
 #include "diff/diff.h"
 #include "diff/json.h"
 #include "diff/mismatch.h"
@@ -164,6 +165,73 @@ static void what_a_loss_could_make_is_a_difference_of_the_measurement(void **sta
 	verdict_is(&before, &lossy, DIFF_STATE_MEASUREMENT, "lossy.txt");
 }
 
+/* The rows of gc and tail are the kernel's; other programs are at work beside B when `loaded`. */
+static enum diff_state state_with_kernel(const struct scenario *a, const struct scenario *b,
+					 bool loaded, const char *golden)
+{
+	const struct text_options options = { .percent_limit = 0.5, .max_rows = 40 };
+	const struct diff_options standard = { .within = 0 };
+	struct made sides[2];
+	struct diff_side compared[2];
+	struct output output;
+	struct error error;
+	struct diff diff;
+	enum diff_state state;
+
+	scenario_make(&sides[0], a, SCENARIO_BY);
+	scenario_make(&sides[1], b, SCENARIO_BY);
+	for (int i = 0; i < 2; i++) {
+		struct report *report = &sides[i].report;
+
+		for (size_t j = 0; j < report->n_rows; j++)
+			if (!strcmp(report->rows[j].name, "gc") ||
+			    !strcmp(report->rows[j].name, "tail"))
+				report->rows[j].module = "[kernel.kallsyms]";
+		compared[i] = (struct diff_side){ report, &sides[i].bundle, NULL };
+	}
+	if (loaded)
+		assert_non_null(findings_add(&sides[1].report.findings, CODE_LOAD, FINDING_WARNING,
+					     "Other programs."));
+	if (diff_make(&diff, compared, &standard, &error) != STATUS_OK)
+		fail_msg("%s", error.text);
+	if (golden) {
+		output_init(&output);
+		diff_text(&diff, &options, &output);
+		golden_check("diff", golden, &output);
+		output_release(&output);
+	}
+	state = diff.state;
+	diff_release(&diff);
+	scenario_end(&sides[1]);
+	scenario_end(&sides[0]);
+	return state;
+}
+
+/* From 18 to 36 % kernel, the program's own functions as before among themselves. */
+static void what_other_programs_could_make_is_a_difference_of_the_measurement(void **state)
+{
+	const struct scenario after = { .epochs = 40,
+					.samples_per_cell = 100,
+					.seed = 1,
+					.shares = { 0.312, 0.187, 0.141, 0.26, 0.1 } };
+
+	(void)state;
+	assert_int_equal(state_with_kernel(&before, &after, true, "loaded.txt"),
+			 DIFF_STATE_MEASUREMENT);
+	assert_int_equal(state_with_kernel(&before, &after, false, NULL), DIFF_STATE_CHANGED);
+}
+
+static void a_change_beyond_what_other_programs_could_make_is_one_of_the_workload(void **state)
+{
+	const struct scenario after = { .epochs = 40,
+					.samples_per_cell = 100,
+					.seed = 1,
+					.shares = { 0.1, 0.399, 0.141, 0.26, 0.1 } };
+
+	(void)state;
+	assert_int_equal(state_with_kernel(&before, &after, true, NULL), DIFF_STATE_CHANGED);
+}
+
 static void few_samples_do_not_make_recordings_the_same(void **state)
 {
 	const struct scenario a = { .epochs = 20,
@@ -312,6 +380,9 @@ int main(void)
 		cmocka_unit_test(one_fixed_clock_is_enough_to_doubt_a_change),
 		cmocka_unit_test(a_clock_that_is_known_to_be_locked_is_the_answer),
 		cmocka_unit_test(what_a_loss_could_make_is_a_difference_of_the_measurement),
+		cmocka_unit_test(what_other_programs_could_make_is_a_difference_of_the_measurement),
+		cmocka_unit_test(
+			a_change_beyond_what_other_programs_could_make_is_one_of_the_workload),
 		cmocka_unit_test(few_samples_do_not_make_recordings_the_same),
 		cmocka_unit_test(another_processor_is_no_change_of_the_workload),
 		cmocka_unit_test(shares_with_and_without_kernel_code_are_not_compared),
