@@ -31,12 +31,13 @@ if(ASSAY_AGENT AND agent_machine)
   set(agent_dir ${CMAKE_BINARY_DIR}/agent)
   file(MAKE_DIRECTORY ${agent_dir})
   set(agent_objects)
+  # frames_full.c includes frames.c: every file of the folder counts for every object
+  file(GLOB agent_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/agent/*.[chS])
   foreach(source entry_${agent_machine}.S frames.c frames_full.c page.c state.c claim.c)
     set(object ${agent_dir}/${source}.o)
     add_custom_command(OUTPUT ${object}
-      COMMAND ${CMAKE_C_COMPILER} ${agent_flags} -MMD -MF ${object}.d -c
-        ${CMAKE_SOURCE_DIR}/src/agent/${source} -o ${object}
-      DEPENDS ${CMAKE_SOURCE_DIR}/src/agent/${source} DEPFILE ${object}.d VERBATIM)
+      COMMAND ${CMAKE_C_COMPILER} ${agent_flags} -c ${CMAKE_SOURCE_DIR}/src/agent/${source} -o ${object}
+      DEPENDS ${agent_sources} VERBATIM)
     list(APPEND agent_objects ${object})
   endforeach()
   set(agent_script ${CMAKE_SOURCE_DIR}/src/agent/agent.ld)
