@@ -357,8 +357,7 @@ uint64_t planner_padding(const struct planner *planner, uint64_t start, uint64_t
 		    (!(insn.flags & CODE_NOP) && text->bytes[at - text->start] != 0xcc) ||
 		    !is_own_or_gap(planner, at) ||
 		    !is_own_or_gap(planner, code_insn_end(&insn) - 1) ||
-		    is_anothers_sled(planner, at) ||
-		    code_module_is_target(planner->module, at) ||
+		    is_anothers_sled(planner, at) || code_module_is_target(planner->module, at) ||
 		    planner_target_inside(planner, at, code_insn_end(&insn)))
 			break;
 		at = code_insn_end(&insn);
