@@ -205,7 +205,8 @@ def nothing():
 
 
 SCRIPT = """
-import sys, time
+import sys
+print('here', flush=True)
 sys.stdin.readline()
 import sqlite3
 print(sqlite3.__file__, flush=True)
@@ -220,8 +221,9 @@ sys.stdin.readline()
 
 def python_imports(mode):
     """Debian's sqlite comes with an import."""
-    program = subprocess.Popen(["python3", "-c", SCRIPT], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                               text=True)
+    program = subprocess.Popen(["/usr/bin/python3", "-c", SCRIPT], stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE, text=True)
+    program.stdout.readline()
     probing = Probing([program.pid], "--buffer", "64M", functions=["libsqlite3*!*"], mode=mode)
     probing.wait_until_on([program.pid])
     program.stdin.write("\n")
