@@ -2,6 +2,7 @@
 /*
  * The table of `assay probe`.
  */
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -200,8 +201,8 @@ static const char *subject(const struct probe_result *result, char *text, size_t
 	if (result->n_processes == 1)
 		snprintf(text, size, "process %d", result->processes->pid);
 	else
-		snprintf(text, size, "%llu processes",
-			 (unsigned long long)(result->n_processes + result->n_unlisted));
+		snprintf(text, size, "%" PRIu64 " processes",
+			 result->n_processes + result->n_unlisted);
 	return text;
 }
 
@@ -255,10 +256,8 @@ static void processes_add(struct probe_result *result, struct output *output)
 	for (size_t i = shown; i < result->n_processes; i++)
 		more += result->processes[i].calls;
 	if (result->n_processes > shown || result->n_unlisted)
-		output_format(
-			output, "\n... and %llu more processes: %llu calls\n",
-			(unsigned long long)(result->n_processes - shown + result->n_unlisted),
-			(unsigned long long)more);
+		output_format(output, "\n... and %" PRIu64 " more processes: %" PRIu64 " calls\n",
+			      result->n_processes - shown + result->n_unlisted, more);
 }
 
 /* Time that threads were switched out is no call's; or why it is. */
