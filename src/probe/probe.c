@@ -94,11 +94,17 @@ static enum status memory_prepare(struct probe *probe, struct error *error)
 		if (probe->memfd >= 0)
 			close(probe->memfd);
 		probe->memfd = -1;
-		if (arena->error.os_errno == EBUSY && probe->install.n_busy < GUARDIAN_MAX_BUSY)
+		if (arena->error.os_errno == EBUSY && probe->install.n_busy < GUARDIAN_MAX_BUSY) {
+			probe_notice(
+				probe,
+				"a thread of process %d stands in the trampolines of an earlier "
+				"assay: these are left alone, and others mapped",
+				probe->pid);
 			probe->install.busy[probe->install.n_busy++] = arena->busy_region;
-		else if (probe->install.n_blocked < GUARDIAN_MAX_REGIONS)
+		} else if (probe->install.n_blocked < GUARDIAN_MAX_REGIONS) {
 			probe->install.blocked[probe->install.n_blocked++] =
 				arena->regions[arena->failed_region];
+		}
 	}
 	return status;
 }
