@@ -6,7 +6,7 @@ import collections
 import re
 import subprocess
 
-from probing import (ASSAY, build, claim, finish, probe, require_engine, run, signal, time)
+from probing import (ASSAY, X86_64, build, claim, finish, probe, require_engine, run, signal, skip, time)
 from test_probe_processes import Probing, text_is_the_files
 
 FUNCTION = ("follow!work",)
@@ -33,7 +33,12 @@ def family(program, mode, *options):
                    options=("--follow", *options))
     wanted = told(probed.out)
     name = " ".join((mode, *options))
-    claim(len(wanted) == 11 and "BAD" not in probed.out and probed.code == 0,
+    bad = [line for line in probed.out.splitlines() if line.startswith("BAD")]
+    if not X86_64 and bad == ["BAD epoll_wait 4"]:
+        bad = []
+        skip("a signal that is ignored does not cut a blocked call short, " + name,
+             "on AArch64 such a call is not made again (docs/probes.md)")
+    claim(len(wanted) == 11 and not bad and probed.code == 0,
           "children of every kind end as they should, and their parents see it, " + name, probed)
     got = counted(probed.document)
     claim({pid: got[pid] for pid in wanted} == dict(wanted),
