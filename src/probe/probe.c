@@ -98,7 +98,7 @@ static enum status memory_prepare(struct probe *probe, struct error *error)
 			probe_notice(
 				probe,
 				"a thread of process %d stands in the trampolines of an earlier "
-				"assay: these are left alone, and others mapped",
+				"assay: these are left alone, and others taken or mapped",
 				probe->pid);
 			probe->install.busy[probe->install.n_busy++] = arena->busy_region;
 		} else if (probe->install.n_blocked < GUARDIAN_MAX_REGIONS) {

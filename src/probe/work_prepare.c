@@ -240,10 +240,22 @@ static void mappings_undo(struct mapper *mapper)
 	}
 }
 
-static enum status mappings_make(struct mapper *mapper, struct error *error)
+/* The target's descriptor is needed no longer; what was mapped stays only when all of it is. */
+static enum status mappings_finish(struct mapper *mapper, enum status status)
 {
 	struct error ignored;
 	int64_t result;
+
+	if (mapper->target_fd >= 0)
+		(void)!call(mapper, "close", SYS_close, (uint64_t)mapper->target_fd, 0, 0, 0, 0, 0,
+			    &result, &ignored);
+	if (status != STATUS_OK)
+		mappings_undo(mapper);
+	return status;
+}
+
+static enum status mappings_make(struct mapper *mapper, struct error *error)
+{
 	enum status status = buffers_make(mapper, error);
 
 	if (status == STATUS_OK)
@@ -252,12 +264,7 @@ static enum status mappings_make(struct mapper *mapper, struct error *error)
 		status = leftovers_take(mapper, error);
 	if (status == STATUS_OK)
 		status = buffers_map(mapper, 0, error);
-	if (mapper->target_fd >= 0)
-		(void)!call(mapper, "close", SYS_close, (uint64_t)mapper->target_fd, 0, 0, 0, 0, 0,
-			    &result, &ignored);
-	if (status != STATUS_OK)
-		mappings_undo(mapper);
-	return status;
+	return mappings_finish(mapper, status);
 }
 
 enum status work_stop_one(struct work *work, struct tracees *tracees, struct error *error)
@@ -424,20 +431,13 @@ enum status work_extend(struct work *work, struct error *error)
 static enum status holes_fill(struct mapper *mapper, struct error *error)
 {
 	struct work *work = mapper->work;
-	struct error ignored;
-	int64_t result;
 	enum status status = buffers_make(mapper, error);
 
 	for (uint32_t i = 0; status == STATUS_OK && i < work->n_regions; i++)
 		status = shared_map(mapper, work->regions[i].address, error);
 	if (status == STATUS_OK)
 		status = buffers_map(mapper, work->buffers, error);
-	if (mapper->target_fd >= 0)
-		(void)!call(mapper, "close", SYS_close, (uint64_t)mapper->target_fd, 0, 0, 0, 0, 0,
-			    &result, &ignored);
-	if (status != STATUS_OK)
-		mappings_undo(mapper);
-	return status;
+	return mappings_finish(mapper, status);
 }
 
 enum status work_adopt(struct work *work, struct error *error)
