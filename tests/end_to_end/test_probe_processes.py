@@ -6,7 +6,8 @@ import json
 import os
 import subprocess
 
-from probing import (ASSAY, build, claim, finish, program_compiler, require_engine, run, signal, time)
+from probing import (ASSAY, build, claim, finish, program_compiler, require_engine, run, signal,
+                     text_is_the_files, time)
 from recording import wait_for
 
 
@@ -97,20 +98,6 @@ def several(program, mode):
     claim(services[0].tell("work 20") == "served 20", "the others go on, " + mode)
     for service in services[:2]:
         claim(service.end() == (0, "OK"), "and end well, " + mode)
-
-
-def text_is_the_files(pid, program):
-    with open("/proc/%d/maps" % pid, encoding="utf-8") as maps, \
-            open("/proc/%d/mem" % pid, "rb") as memory, open(program, "rb") as file:
-        for line in maps:
-            words = line.split()
-            if len(words) > 5 and words[5] == program and "x" in words[1]:
-                low, high = (int(word, 16) for word in words[0].split("-"))
-                memory.seek(low)
-                file.seek(int(words[2], 16))
-                live, wanted = memory.read(high - low), file.read(high - low)
-                return live[:len(wanted)] == wanted
-    return False
 
 
 def children(program, mode):
